@@ -1,0 +1,54 @@
+"""Settings, read from `FORGE_*` environment variables and an optional `forge.toml` in the working directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+
+class Settings(BaseSettings):
+    """Where things live and how much may run at once. Environment variables win over `forge.toml`, that over defaults."""
+
+    model_config = SettingsConfigDict(env_prefix="FORGE_", toml_file="forge.toml", frozen=True, extra="forbid")
+
+    home: Path = Field(Path(".forge"), description="folder for the embedded warehouse, blobs, caches and running slots")
+    warehouse: str = Field("", description="SQLAlchemy URL of the warehouse; empty: SQLite at HOME/warehouse.db")
+    blobs: str = Field("", description="fsspec URL of the blob store; empty: HOME/blobs")
+    slots: int = Field(2, ge=1, le=256, description="desktop slots that may be open at once on this machine")
+    screen: str = Field(
+        "1280x800", pattern=r"^\d{3,5}x\d{3,5}$", description="screen size of a slot, WIDTHxHEIGHT pixels"
+    )
+    llm_base_url: str = Field(
+        "", description="base URL of an OpenAI-compatible endpoint; empty: none, everything still runs"
+    )
+    llm_model: str = Field("", description="model name sent to the endpoint")
+    llm_api_key: SecretStr = Field(SecretStr(""), description="key for the endpoint; many local servers need none")
+
+    @property
+    def warehouse_url(self) -> str:
+        """The SQLAlchemy URL, with the default filled in."""
+        return self.warehouse or f"sqlite:///{self.home.resolve() / 'warehouse.db'}"
+
+    @property
+    def blob_url(self) -> str:
+        """The fsspec URL of the blob store, with the default filled in."""
+        return self.blobs or f"file://{self.home.resolve() / 'blobs'}"
+
+    @property
+    def screen_size(self) -> tuple[int, int]:
+        """(width, height) in pixels."""
+        width, height = self.screen.split("x")
+        return int(width), int(height)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
