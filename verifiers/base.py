@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,11 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from forge.desktop.office import OfficeClient
-from forge.records import Guest, InputError, Registry, VerifierError
+from forge.records import ForgeError, Guest, InputError, PreparerError, Registry, VerifierError
+from forge.records.guest import USER
+
+GUEST_HOME = f"/home/{USER}"
+"""The home as the guest itself writes it, in links for instance."""
 
 
 class Args(BaseModel):
@@ -20,36 +27,97 @@ class Args(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
+class AgentFault(ForgeError):
+    """What the agent left behind cannot be read (missing, corrupt, a link out of the home): evidence of failure, score 0.
+
+    The opposite of VerifierError, PreparerError and DesktopError, which are the grader's or the machine's fault and
+    become `grader_error`. Raised on the agent's side of a case only, by `Tree.path`, `Tree.read` and `Tree.reading`.
+    """
+
+
 @dataclass(frozen=True)
 class Tree:
-    """A guest's home laid out in a folder of the host, read without following symbolic links out of it."""
+    """A guest's home laid out in a folder of the host, read without following symbolic links out of it.
+
+    Args:
+        root: the folder of the host that holds the home.
+        agents: whether an agent wrote it. `grade` sets this on `Case.after`: there an unreadable file is the agent's
+            failure (AgentFault), anywhere else it is ours (PreparerError).
+    """
 
     root: Path
+    agents: bool = False
 
     def path(self, guest_path: str) -> Path:
-        """The host path of `~/...`. Raises VerifierError for a path outside the home."""
+        """The host path of `~/...`, links inside the home followed (also those written `/home/alex/...`).
+
+        Raises:
+            VerifierError: `guest_path` itself is no path below the home.
+            AgentFault, PreparerError: a symbolic link leads out of the home or in a circle.
+        """
         if not guest_path.startswith("~/") or ".." in guest_path.split("/"):
             raise VerifierError(f"{guest_path!r} is no path below the guest's home; write ~/...")
-        path = self.root / guest_path[2:]
-        for part in [path, *path.parents]:
-            if part == self.root:
-                break
-            if part.is_symlink() and not part.resolve().is_relative_to(self.root.resolve()):
-                raise VerifierError(f"{guest_path!r} leads out of the guest's home through a symbolic link")
-        return path
+        here, hops = self.root, 0
+        pending = deque(guest_path[2:].split("/"))
+        while pending:
+            part = pending.popleft()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                if here == self.root:
+                    raise self._fault(f"{guest_path!r} leads out of the guest's home through a symbolic link")
+                here = here.parent
+                continue
+            step = here / part
+            if not step.is_symlink():
+                here = step
+                continue
+            hops += 1
+            target = os.readlink(step)
+            if target == GUEST_HOME or target.startswith(f"{GUEST_HOME}/"):
+                here, target = self.root, target[len(GUEST_HOME) + 1 :]
+            elif target.startswith("/"):
+                raise self._fault(f"{guest_path!r} leads out of the guest's home through a symbolic link")
+            if hops > 40:
+                raise self._fault(f"{guest_path!r} goes through symbolic links in a circle")
+            pending.extendleft(reversed(target.split("/")))
+        return here
 
     def exists(self, guest_path: str) -> bool:
         """Whether a file or folder is there."""
         return self.path(guest_path).exists()
 
     def read(self, guest_path: str, limit: int = 64 * 2**20) -> bytes | None:
-        """The bytes of a file, or None when there is none. Raises VerifierError above `limit` bytes."""
+        """The bytes of a file, or None when there is none. AgentFault or PreparerError above `limit` bytes."""
         path = self.path(guest_path)
         if not path.is_file():
             return None
         if path.stat().st_size > limit:
-            raise VerifierError(f"{guest_path} has {path.stat().st_size} bytes, more than the {limit} a grader reads")
+            raise self._fault(f"{guest_path} has {path.stat().st_size} bytes, more than the {limit} a grader reads")
         return path.read_bytes()
+
+    @contextmanager
+    def reading(self, guest_path: str) -> Iterator[Path]:
+        """Read a file (or a folder such as a mail profile) with whatever raises PreparerError on a bad one.
+
+            with case.after.reading("~/Documents/a.xlsx") as path:
+                values = case.office.values(path.read_bytes(), ".xlsx")
+
+        Yields the host path. On the agent's side a PreparerError inside, and a file that is not there, become
+        AgentFault; on every other side they stay PreparerErrors. All other exceptions pass: they are the grader's fault.
+        """
+        path = self.path(guest_path)
+        if not path.exists():
+            raise self._fault(f"{guest_path} does not exist")
+        try:
+            yield path
+        except PreparerError as error:
+            if not self.agents:
+                raise
+            raise AgentFault(f"{guest_path} cannot be read: {error.message}") from error
+
+    def _fault(self, message: str) -> ForgeError:
+        return AgentFault(message) if self.agents else PreparerError(message)
 
 
 @dataclass(frozen=True)
