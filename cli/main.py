@@ -1,1 +1,61 @@
-def main(): print("forge")
+"""Entry point of the `forge` command: the command tree, and the one place where errors become exit codes.
+
+Exit codes: 0 done; 1 done, but the result is not what was asked (a round that is short, a doctor that found a gap);
+2 bad input; 3 the machine or a service failed; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from cli import doctor, export, regrade, rollout, round, show, skills, stats, tasks, train
+
+app = typer.Typer(
+    name="forge",
+    help="Synthesize verified computer-use tasks, play teachers on real desktops, train from the warehouse.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Settings are FORGE_* variables or a forge.toml; `forge doctor` shows them.",
+)
+app.command("doctor")(doctor.doctor)
+app.command("round")(round.round_)
+app.add_typer(skills.app, name="skills")
+app.add_typer(tasks.app, name="tasks")
+app.command("rollout")(rollout.rollout)
+app.command("regrade")(regrade.regrade)
+app.command("stats")(stats.stats)
+app.command("show")(show.show)
+app.command("export")(export.export)
+app.command("train")(train.train)
+
+
+def main() -> None:
+    """Run the command line; errors that Forge raises on purpose are printed without a traceback."""
+    from forge.records.errors import DesktopError, ForgeError, InputError, ModelError, WarehouseError
+
+    try:
+        app()
+    except InputError as error:
+        _fail(error, 2)
+    except (DesktopError, ModelError, WarehouseError) as error:
+        _fail(error, 3)
+    except ForgeError as error:
+        _fail(error, 1)
+    except KeyboardInterrupt:
+        print("forge: interrupted; finished work is kept, the same command goes on from here", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _fail(error: Exception, code: int) -> None:
+    if os.environ.get("FORGE_TRACEBACK"):
+        raise error
+    print(f"forge: {error}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,37 @@
+"""`forge export`: tasks and trajectories for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(help="Folder to write; must be empty or absent.")],
+    format_: Annotated[Literal["jsonl", "parquet"], typer.Option("--format", help="jsonl, or parquet.")] = "jsonl",
+    what: Annotated[
+        Literal["tasks", "trajectories", "turns"],
+        typer.Option(help="tasks, trajectories, or turns (training examples)."),
+    ] = "trajectories",
+    skill: Annotated[str | None, typer.Option(help="Only this skill.")] = None,
+) -> None:
+    """Write accepted tasks, trajectories, or folded training examples with a manifest.
+
+    Examples:
+
+      forge export out --what tasks --format jsonl
+
+      forge export shards --what turns --format parquet
+    """
+    from rounds.workshop import Workshop
+
+    with Workshop() as workshop:
+        if what == "turns":
+            from training.shards import export_turns
+
+            manifest = export_turns(workshop.warehouse, folder, format=format_, skill=skill)
+        else:
+            manifest = workshop.warehouse.export(folder, what=what, format=format_, skill=skill)
+    print(f"{manifest['rows']} rows in {folder}")

@@ -1,0 +1,137 @@
+"""`forge tasks`: list, show, and open tasks on a desktop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from forge.records import Task
+
+app = typer.Typer(help="Tasks in the warehouse: list, show, open.", no_args_is_help=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
+TaskId = Annotated[str, typer.Argument(help="Task id, or its unique beginning.")]
+
+
+@app.command("list")
+def list_(
+    skill: Annotated[str | None, typer.Option(help="Only this skill.")] = None,
+    accepted: Annotated[
+        bool | None, typer.Option("--accepted/--rejected", help="Only accepted or only rejected ones.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many rows.")] = 50,
+    as_json: Json = False,
+) -> None:
+    """List tasks with what the acceptance says of them."""
+    from cli.terminal import print_json, print_table
+    from rounds.workshop import Workshop
+
+    with Workshop() as workshop:
+        rows = workshop.warehouse.list_tasks(skill=skill, accepted=accepted, limit=limit)
+    if as_json:
+        print_json(rows)
+        return
+    print_table(
+        f"{len(rows)} tasks", ["task", "skill", "accepted", "reasons", "instruction"],
+        [(r["id"][:12], r["skill"], "yes" if r["accepted"] else "no", ", ".join(r["reasons"]), r["instruction"]) for r in rows],
+    )  # fmt: skip
+
+
+@app.command()
+def show(task: TaskId, as_json: Json = False) -> None:
+    """Show a task with its probes."""
+    from cli.terminal import print_json, print_table
+    from rounds.workshop import Workshop
+
+    with Workshop() as workshop:
+        found = workshop.warehouse.task(task)
+        probes = workshop.warehouse.probes(found.id)
+        accepted, reasons = workshop.warehouse.acceptance(found.id)
+    if as_json:
+        print_json(
+            {
+                "id": found.id, "accepted": accepted, "reasons": reasons, "task": found.to_json(),
+                "probes": [p.to_json() for p in probes],
+            }
+        )  # fmt: skip
+        return
+    print_task(found)
+    print_table(
+        "Probes", ["kind", "name", "passed", "score", "evidence"],
+        [(p.kind.value, p.name, "dropped" if p.dropped else "yes" if p.passed else "NO", p.score, p.evidence[:160]) for p in probes],
+    )  # fmt: skip
+    print("accepted" if accepted else f"not accepted: {', '.join(reasons)}")
+
+
+@app.command("open")
+def open_(
+    task: TaskId,
+    folder: Annotated[
+        Path | None, typer.Option(help="Only lay the task's files out in this folder, without a desktop.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Write a screenshot of the ready desktop here and close it.")
+    ] = None,
+) -> None:
+    """Put a task on a desktop of its own, as an agent would find it; Ctrl-C closes it.
+
+    Prints the DISPLAY and the X cookie file to connect a viewer with.
+
+    Examples:
+
+      forge tasks open 3f2a --picture start.png
+
+      forge tasks open 3f2a --folder files
+    """
+    from forge.records import Role
+    from rounds.play import open_start
+    from rounds.workshop import Workshop
+
+    with Workshop() as workshop:
+        found = workshop.warehouse.task(task)
+        files = workshop.artifact_files(found, (Role.VISIBLE, Role.HIDDEN))
+        if folder is not None:
+            from forge.desktop import lay
+
+            folder.mkdir(parents=True, exist_ok=True)
+            lay(folder, files)
+            print(f"{len(files)} files of task {found.id[:12]} in {folder}")
+            return
+        slot = workshop.slots.acquire(found.guest, files)
+        try:
+            open_start(slot, found)
+            if picture is not None:
+                picture.write_bytes(slot.screenshot().png)
+                print(picture)
+                return
+            print(found.instruction)
+            print(f"DISPLAY={slot.display} XAUTHORITY={slot.xauthority}")
+            import signal
+
+            signal.pause()
+        finally:
+            slot.close()
+
+
+def print_task(task: Task) -> None:
+    """Print a task for a person: what an agent reads, what it finds, how it is solved and graded."""
+    from cli.terminal import print_table
+
+    print(f"task  {task.id}\nskill {task.skill}\n\n{task.instruction}\n")
+    print_table(
+        "Files",
+        ["path", "role", "bytes", "preparer"],
+        [(a.path, a.role.value, a.size, a.preparer) for a in task.artifacts],
+    )
+    print_table(
+        "Rubric", ["id", "kind", "check", "weight", "says"],
+        [(c.id, c.kind, c.check, c.weight, c.says) for c in task.rubric.criteria],
+    )  # fmt: skip
+    for solution in task.solutions:
+        print(f"\nsolution through {solution.channel}")
+        for step in solution.steps:
+            print(f"  {step.move}: {step.value if isinstance(step.value, str) else step.to_json()['value']}")
+    print()

@@ -1,0 +1,85 @@
+"""What the commands share: one console, tables, JSON output, a progress bar for the jobs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+
+def print_json(value: Any) -> None:
+    """Print JSON for a script: stable key order, readable indentation."""
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, sort_keys=True)
+    print()
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a table for a person; numbers are aligned right."""
+    from rich.console import Console
+    from rich.table import Table
+
+    rows = list(rows)
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for index, column in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[index], int | float) or row[index] is None for row in rows)
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row))
+    Console().print(table)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return (
+        f"{value:.3g}"
+        if isinstance(value, float) and not value.is_integer()
+        else f"{value:g}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
+
+class Bars:
+    """The jobs' progress as bars on standard error, one a stage; use as a context manager."""
+
+    def __init__(self) -> None:
+        self._progress: Progress | None = None
+        self._bars: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Bars:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._progress = Progress(
+            TextColumn("{task.description:>17}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+            TextColumn("{task.fields[note]}"), console=Console(stderr=True),
+        )  # fmt: skip
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def start(self, stage: str, total: int) -> None:
+        """Begin a stage, or lengthen it when it comes again."""
+        assert self._progress is not None
+        if stage in self._bars:
+            bar = self._bars[stage]
+            done = self._progress.tasks[bar].completed
+            self._progress.update(bar, total=int(done) + total)
+        else:
+            self._bars[stage] = self._progress.add_task(stage, total=total, note="")
+
+    def advance(self, stage: str, note: str = "") -> None:
+        """One more item of the stage is through."""
+        assert self._progress is not None
+        self._progress.update(self._bars[stage], advance=1, note=note)

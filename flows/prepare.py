@@ -1,0 +1,34 @@
+"""Flow `prepare`: materialize the tasks of a round behind the gates, and probe them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from prefect import flow, task
+
+from flows.heartbeat import alive
+from flows.progress import progress
+from flows.reporting import fail_on_faults, table
+from rounds.register import choose, register
+from rounds.round import prepare as prepare_tasks
+from rounds.workshop import Workshop
+
+
+@task(name="prepare-batch", retries=2, retry_delay_seconds=10)
+def prepare_batch(round: int | None, skills: list[str], tasks: int) -> dict[str, str]:
+    """One batch: all draws of the chosen skills, with bounded concurrency inside. Returns the faults left over."""
+    with Workshop() as workshop, progress() as shown:
+        plan = register(workshop.warehouse, choose(skills), tasks=tasks, round=round)
+        draws = dict.fromkeys((w.version for w in plan.workflows), tasks)
+        tally = asyncio.run(prepare_tasks(workshop, plan.round, plan.workflows, draws, shown))
+    return tally.faults
+
+
+@flow(name="prepare", flow_run_name="prepare-round-{round}", retries=1, retry_delay_seconds=30)
+def prepare(round: int | None = None, skills: list[str] | None = None, tasks: int = 2) -> None:
+    """Materialize and probe `tasks` draws of each chosen skill; done work is skipped."""
+    with Workshop() as workshop, alive(workshop.warehouse):
+        faults = prepare_batch(round, skills or [], tasks)
+        rows = workshop.warehouse.rows_of("acceptance_reasons")
+    table("prepare", rows, "why tasks are accepted or not")
+    fail_on_faults(faults)

@@ -1,0 +1,67 @@
+"""Flow `round`: one generation round, whole. `python -m flows.round '{"tasks": 2}'` runs it with the embedded server."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+if __name__ == "__main__":  # the environment must be set before prefect is imported
+    from flows.embedded import use_embedded_server
+    from forge.records.settings import Settings
+
+    use_embedded_server(Settings().home)
+
+import asyncio
+from dataclasses import asdict
+
+from prefect import flow, task
+
+from flows.heartbeat import alive
+from flows.progress import progress
+from flows.reporting import fail_on_faults, table
+from rounds.register import choose, register
+from rounds.round import run_round
+from rounds.workshop import Workshop
+
+
+@task(name="round-batch", retries=1, retry_delay_seconds=10)
+def round_batch(round: int | None, skills: list[str], tasks: int) -> dict[str, Any]:
+    """Register, prepare, probe and play one round with bounded concurrency inside. Returns its report."""
+    with Workshop() as workshop, progress() as shown:
+        plan = register(workshop.warehouse, choose(skills), tasks=tasks, round=round)
+        report = asyncio.run(run_round(workshop, plan, shown))
+    return {**asdict(report), "complete": report.complete}
+
+
+@flow(name="round", flow_run_name="round-of-{tasks}-tasks", retries=0)
+def generation_round(round: int | None = None, skills: list[str] | None = None, tasks: int = 2) -> dict[str, Any]:
+    """One generation round: until every chosen skill has `tasks` accepted tasks, each played on a real desktop."""
+    with Workshop() as workshop, alive(workshop.warehouse):
+        report = round_batch(round, skills or [], tasks)
+        rows = workshop.warehouse.rows_of("tasks_by_skill")
+    table("round", rows, f"round {report['round']}: {report['accepted']} tasks accepted")
+    fail_on_faults(report["faults"])
+    return report
+
+
+def main() -> None:
+    """Run the flow from the command line and print what it came to. Exit code 1: the round is short of tasks."""
+    from cli.terminal import print_json, print_table
+
+    parameters = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
+    report = generation_round(**parameters)
+    if "--json" in sys.argv:
+        print_json(report)
+    else:
+        with Workshop() as workshop:
+            for title, (columns, rows) in workshop.warehouse.report().items():
+                print_table(title, columns, rows)
+        print(f"round {report['round']}: {report['accepted']} tasks accepted, {report['rejected']} rejected")
+        for skill, missing in report["short"].items():
+            print(f"short: {skill} lacks {missing}")
+    sys.exit(0 if report["complete"] else 1)
+
+
+if __name__ == "__main__":
+    main()

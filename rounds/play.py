@@ -1,0 +1,184 @@
+"""Play tasks on real desktops and grade what is left: one item is one episode, from a new slot to a stored verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from forge.harness.teachers.oracle import OracleTeacher
+
+from forge.desktop import Slot
+from forge.harness import SlotEnvironment, Teacher, play
+from forge.records import (
+    Channel,
+    DesktopError,
+    EndedBy,
+    Grading,
+    Harness,
+    InputError,
+    Probe,
+    ProbeKind,
+    Provenance,
+    Role,
+    Settings,
+    Task,
+    Trajectory,
+)
+from rounds.grade import grade_snapshot
+from rounds.items import Item, Writes
+from rounds.workshop import Workshop
+
+
+@dataclass(frozen=True)
+class Part:
+    """One episode to play.
+
+    Args:
+        task: what is to be done.
+        harness: name of a preset, or a harness file.
+        teacher: "oracle", "oracle/CHANNEL" (the solution of another channel than the harness's), or "llm".
+        attempt: which repetition, counted from 0.
+    """
+
+    task: Task
+    harness: str
+    teacher: str = "oracle"
+    attempt: int = 0
+
+    @property
+    def item(self) -> Item[Part]:
+        """The part under its natural key."""
+        return Item(f"{self.task.id}:{self.harness}:{self.teacher}:{self.attempt}", self)
+
+
+def play_part(workshop: Workshop, part: Part) -> Writes:
+    """Play and grade one episode.
+
+    Raises:
+        DesktopError: the slot or an application failed; the episode counts for nothing and is tried again.
+        InputError: the teacher is unknown or not configured.
+    """
+    harness = workshop.harness(part.harness)
+    teacher = make_teacher(workshop, part, harness)
+    trajectory = episode(workshop, part, harness, teacher)
+    if trajectory.ended_by is EndedBy.FAULT:
+        raise DesktopError(f"episode of task {part.task.id[:12]} under {part.harness}: {trajectory.error}")
+    began = time.perf_counter()
+    verdict = grade_snapshot(
+        workshop, part.task, trajectory.final_state, answer=trajectory.answer, status=trajectory.done_status
+    )
+    trusted = verdict.grading is Grading.GRADED
+    trajectory = trajectory.model_copy(
+        update={
+            "verdict": verdict,
+            "grading": verdict.grading,
+            "reward": verdict.score if trusted else None,
+            "fingerprint": workshop.fingerprint.digest(),
+            "attempt": part.attempt,
+            "timings": {**trajectory.timings, "grade": time.perf_counter() - began},
+        }
+    )
+    evidence = list(_evidence(part, harness, trajectory))
+
+    def writes(session: Any) -> None:
+        workshop.warehouse.register_fingerprint(session, workshop.fingerprint)
+        workshop.warehouse.register_harness(session, harness)
+        workshop.warehouse.add_trajectory(session, trajectory)
+        workshop.warehouse.add_probes(session, evidence)
+
+    return writes
+
+
+def episode(workshop: Workshop, part: Part, harness: Harness, teacher: Teacher) -> Trajectory:
+    """One episode in a slot of its own; the final state is taken after the agent and all its processes have stopped."""
+    task, blobs = part.task, workshop.warehouse.blobs
+    files = workshop.artifact_files(task, (Role.VISIBLE, Role.HIDDEN))
+    began = time.perf_counter()
+    slot = workshop.slots.acquire(task.guest, files, workshop.layers(harness))
+    try:
+        open_start(slot, task)
+        ready = time.perf_counter()
+        environment = SlotEnvironment(slot, blobs.put)
+        trajectory = asyncio.run(play(task, harness, teacher, environment, blobs.put, blobs.get))
+        slot.stop()
+        snapshot = slot.snapshot(blobs.put)
+    finally:
+        slot.close()
+    final = blobs.put(snapshot.canonical().encode())
+    timings = {"start": ready - began, **trajectory.timings}
+    return trajectory.model_copy(update={"final_state": final, "timings": timings})
+
+
+def open_start(slot: Slot, task: Task) -> None:
+    """Open what the task wants open when the agent begins, in order, each until it is ready."""
+    for start in task.start:
+        slot.launch(start.app, start.path)
+
+
+def make_teacher(workshop: Workshop, part: Part, harness: Harness) -> Teacher:
+    """The teacher of a part. Raises InputError when it is unknown, or lacks an endpoint."""
+    name, _, channel = part.teacher.partition("/")
+    if name == "oracle":
+        wanted: Channel = channel or harness.channel  # type: ignore[assignment]
+        solution = part.task.solution(wanted)
+        if solution is None:
+            raise InputError(
+                f"task {part.task.id[:12]} declares no {wanted} solution",
+                mend=f"it has {', '.join(s.channel for s in part.task.solutions)}",
+            )
+        return OracleTeacher(solution, name=part.teacher)
+    if name == "llm":
+        return llm_teacher(workshop)
+    raise InputError(f"unknown teacher {part.teacher!r}", mend="known are oracle, oracle/CHANNEL, llm")
+
+
+def llm_teacher(workshop: Workshop) -> Teacher:
+    """The teacher behind the configured endpoint. Raises InputError when none is configured."""
+    from forge.harness.teachers.llm import LlmTeacher
+
+    from forge.llm import Client
+
+    return LlmTeacher(Client(endpoint_of(workshop.settings), workshop.warehouse.ledger))
+
+
+def endpoint_of(settings: Settings) -> Any:
+    """The endpoint that the settings name. Raises InputError when they name none."""
+    from forge.llm import Endpoint
+
+    if not settings.llm_base_url or not settings.llm_model:
+        raise InputError(
+            "no model endpoint is configured",
+            mend="set FORGE_LLM_BASE_URL and FORGE_LLM_MODEL (and FORGE_LLM_API_KEY where the server wants one)",
+        )
+    return Endpoint(
+        name="default", base_url=settings.llm_base_url, model=settings.llm_model, api_key=settings.llm_api_key
+    )
+
+
+def _evidence(part: Part, harness: Harness, trajectory: Trajectory) -> list[Probe]:
+    """What an oracle's episode says about its task: its solution works, or fails without one of its channels."""
+    if trajectory.provenance is not Provenance.ORACLE or trajectory.verdict is None:
+        return []
+    verdict = trajectory.verdict
+    channel = part.teacher.partition("/")[2] or harness.channel
+    common = {
+        "task": part.task.id, "score": verdict.score, "verdict": verdict, "seconds": trajectory.seconds,
+        "fingerprint": trajectory.fingerprint,
+        "evidence": trajectory.error or "; ".join(f"{c.criterion} {c.score:g}: {c.evidence}" for c in verdict.criteria),
+    }  # fmt: skip
+    if channel == harness.channel:
+        return [
+            Probe(
+                kind=ProbeKind.SOLUTION, name=f"{channel}-desktop#{part.attempt + 1}",
+                expected="the solution scores 1 on the real desktop", passed=verdict.passed, **common,
+            )
+        ]  # fmt: skip
+    return [
+        Probe(
+            kind=ProbeKind.GATE, name=f"{channel}-needs-more-than-{harness.channel}",
+            expected=f"the {channel} solution fails under a harness that offers {harness.channel} only",
+            passed=verdict.score is not None and verdict.score < 1.0, **common,
+        )
+    ]  # fmt: skip

@@ -1,0 +1,135 @@
+"""The workshop: everything a job needs, opened when first used and closed in one place."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+
+from forge.desktop import Layers, Office, OfficeClient, SlotPool, chown_home, fingerprint, lay
+from forge.harness import layers_for, load_harness
+from forge.records import Artifact, Fingerprint, Harness, Role, Settings, Task
+from skills import Kitchen
+from verifiers import CHECKS, GraderPool
+from warehouse import Warehouse
+
+
+class Workshop:
+    """The open resources of one process: warehouse, office, graders, desktop slots, scratch homes.
+
+    Use it as a context manager; nothing it started outlives it.
+
+    Args:
+        settings: where things live; default: from the environment.
+    """
+
+    def __init__(self, settings: Settings | None = None):
+        self.settings = settings or Settings()
+        self._stack = ExitStack()
+        self._lock = threading.RLock()
+        self._turn = itertools.count()
+
+    def __enter__(self) -> Workshop:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    @cached_property
+    def warehouse(self) -> Warehouse:
+        """The warehouse, migrated."""
+        warehouse = Warehouse.open(self.settings.warehouse_url, self.settings.blob_url)
+        self._stack.callback(warehouse.close)
+        return warehouse
+
+    @cached_property
+    def workers(self) -> int:
+        """How many items are worked at once: one a core."""
+        return max(1, os.cpu_count() or 1)
+
+    @cached_property
+    def _offices(self) -> list[Office]:
+        with self._lock:
+            return [self._stack.enter_context(Office()) for _ in range(min(self.workers, 4))]
+
+    def office(self) -> OfficeClient:
+        """A client of one of the headless LibreOffices, in turn."""
+        with self._lock:
+            offices = self._offices
+            return OfficeClient(offices[next(self._turn) % len(offices)].address)
+
+    @cached_property
+    def graders(self) -> GraderPool:
+        """Graders in fresh processes."""
+        with self._lock:
+            return self._stack.enter_context(GraderPool(self.workers))
+
+    def kitchen(self) -> Kitchen:
+        """What drawing a task needs."""
+        return Kitchen(office=self.office(), cache_folder=self.settings.home / "cache" / "nodes")
+
+    @cached_property
+    def slots(self) -> SlotPool:
+        """Desktop slots with a warm spare."""
+        with self._lock:
+            return self._stack.enter_context(SlotPool(self.settings.slots))
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """What every result of this process depends on."""
+        return fingerprint({name: check.version for name, check in CHECKS})
+
+    @cached_property
+    def scratch(self) -> Path:
+        """A folder for homes of probes and gradings, removed at the end."""
+        (self.settings.home / "scratch").mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix="", dir=self.settings.home / "scratch")).resolve()
+        folder.chmod(0o711)
+        self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        return folder
+
+    @contextmanager
+    def new_home(self, task: Task, roles: tuple[Role, ...] = (Role.VISIBLE, Role.HIDDEN)) -> Iterator[Path]:
+        """A fresh copy of the task's initial state on this host, removed afterwards.
+
+        Args:
+            task: its artifacts are laid out.
+            roles: which of them; an agent's home never holds gold.
+        """
+        home = Path(tempfile.mkdtemp(prefix="home-", dir=self.scratch))
+        try:
+            lay(home, self.artifact_files(task, roles))
+            chown_home(home)
+            yield home
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+
+    def artifact_files(self, task: Task, roles: tuple[Role, ...]) -> list[tuple[str, bytes, int, bool]]:
+        """The task's artifacts as (path, data, mode, is a folder), ready to be laid out."""
+        return [
+            (a.path, b"" if a.folder else self.warehouse.blobs.get(a.sha256), a.mode, a.folder)
+            for a in task.artifacts
+            if a.role in roles
+        ]
+
+    def harness(self, name: str) -> Harness:
+        """A preset, or a harness file."""
+        return load_harness(name)
+
+    def layers(self, harness: Harness) -> Layers:
+        """The read-only layers of a harness."""
+        return layers_for(harness)
+
+
+def artifacts_by_path(task: Task) -> dict[str, Artifact]:
+    """Guest path to artifact."""
+    return {a.path: a for a in task.artifacts}
