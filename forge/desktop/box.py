@@ -1,0 +1,373 @@
+"""The box: an isolated guest system on the host's kernel, made with bubblewrap.
+
+What is inside sees a read-only /usr, a handful of files in /etc, a private /tmp and /run, its own process, network, IPC
+and host-name namespaces, and one writable folder of the host: its home at /home/alex. It has no network but its own
+loopback, no capabilities, cannot gain privileges, and runs as user 1000 `alex` inside, as an unprivileged number outside
+(under root) or as the user who started Forge. Its clock, time zone and locale are the guest's.
+
+What it does NOT cover: no cgroup limits (they need privileges that a plain user lacks): memory is limited per process by
+RLIMIT_DATA and processes by RLIMIT_NPROC, the home's total size is not limited. The kernel is shared. Time stamps that
+the kernel gives to files are the host's, not the guest's.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import stat
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from forge.desktop.place import locale_folder
+from forge.desktop.spawn import identity, unprivileged
+from forge.records.errors import DesktopError
+from forge.records.guest import USER, Guest
+
+HOME = f"/home/{USER}"
+UID = 1000
+"""The guest's user and group id as seen inside the box."""
+
+FAKETIME = "/usr/$LIB/faketime/libfaketimeMT.so.1"  # the dynamic linker expands $LIB to the architecture's folder
+CLOCK = "/run/forge/clock"
+
+_ETC = (
+    *("fonts", "libreoffice", "thunderbird", "alternatives", "ld.so.cache", "dbus-1", "xdg", "gtk-2.0", "gtk-3.0"),
+    *("mime.types", "ImageMagick-6", "perl", "python3", "python3.11"),
+)
+_VAR = ("/var/cache/fontconfig", "/var/lib/libreoffice")
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Read-only folders of the host that are put into a box.
+
+    Args:
+        commands: folders put first in PATH, in this order.
+        python: folders put first in PYTHONPATH, in this order.
+    """
+
+    commands: tuple[Path, ...] = ()
+    python: tuple[Path, ...] = ()
+
+
+NO_LAYERS = Layers()
+
+
+@dataclass(frozen=True)
+class Completed:
+    """How a command in a box ended. `exit_code` is None when it was killed at its time limit."""
+
+    exit_code: int | None
+    stdout: bytes
+    stderr: bytes
+    timed_out: bool
+    truncated: bool
+    seconds: float
+
+
+@dataclass
+class BoxPlan:
+    """What a box is made of; `command` turns it into an argument vector.
+
+    Args:
+        home: host folder that becomes /home/alex, writable.
+        guest: clock, zone, locale.
+        layers: read-only layers.
+        binds: host path to (path inside, writable).
+        files: path inside to content of small read-only files.
+        env: further environment variables.
+        as_init: the command is process 1 of the box, which nothing inside can kill.
+        nested_users: leave user namespaces allowed inside, for a supervisor that nests another box.
+    """
+
+    home: Path
+    guest: Guest = field(default_factory=Guest)
+    layers: Layers = NO_LAYERS
+    binds: dict[Path, tuple[str, bool]] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+    env: dict[str, str] = field(default_factory=dict)
+    as_init: bool = False
+    nested_users: bool = False
+    tmp_mb: int = 1024
+
+    def command(self, argv: Sequence[str], stack: ExitStack) -> tuple[list[str], list[int]]:
+        """The full argument vector and the descriptors that must be passed to it; `stack` closes those.
+
+        Raises:
+            DesktopError: the guest's zone or locale is unknown, or a folder cannot be bound.
+        """
+        binds = [(self.home, HOME, True)]
+        binds += [(path, f"/opt/forge/commands/{i}", False) for i, path in enumerate(self.layers.commands)]
+        binds += [(path, f"/opt/forge/python/{i}", False) for i, path in enumerate(self.layers.python)]
+        binds += [(path, inside, writable) for path, (inside, writable) in self.binds.items()]
+        locale = locale_folder(self.guest.locale)
+        if locale is not None:
+            binds.append((locale, "/opt/forge/locale", False))
+
+        box = ["bwrap", "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+        box += ["--uid", str(UID), "--gid", str(UID), "--hostname", "desktop", "--die-with-parent", "--new-session"]
+        box += ["--cap-drop", "ALL"]
+        if self.as_init:
+            box.append("--as-pid-1")
+        if not self.nested_users:
+            box.append("--disable-userns")
+        box += ["--ro-bind", "/usr", "/usr"]
+        for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+            if Path("/", name).is_symlink():
+                box += ["--symlink", f"usr/{name}", f"/{name}"]
+            elif Path("/", name).is_dir():
+                box += ["--ro-bind", f"/{name}", f"/{name}"]
+        for path in (*(f"/etc/{name}" for name in _ETC), *_VAR):
+            if os.path.exists(path):
+                box += ["--ro-bind", path, path]
+        zone = f"/usr/share/zoneinfo/{self.guest.timezone}"
+        box += ["--symlink", zone, "/etc/localtime", "--proc", "/proc", "--dev", "/dev"]
+        box += ["--perms", "1777", "--tmpfs", "/dev/shm"]
+        box += ["--perms", "1777", "--size", str(self.tmp_mb << 20), "--tmpfs", "/tmp"]
+        box += ["--perms", "0755", "--size", str(64 << 20), "--tmpfs", "/run", "--dir", "/run/forge"]
+        box += ["--perms", "0700", "--dir", f"/run/user/{UID}", "--dir", "/var/tmp", "--dir", "/var/log"]
+
+        fds: list[int] = []
+        for inside, content in {**_system_files(self.guest), **self.files}.items():
+            fd = os.memfd_create(os.path.basename(inside), 0)
+            stack.callback(os.close, fd)
+            os.write(fd, content)
+            os.lseek(fd, 0, os.SEEK_SET)
+            fds.append(fd)
+            box += ["--perms", "0644", "--file", str(fd), inside]
+        prefix, sources = _reachable([source for source, _, _ in binds])
+        for source, (_, inside, writable) in zip(sources, binds, strict=True):
+            box += ["--bind" if writable else "--ro-bind", source, inside]
+        box += ["--remount-ro", "/", "--clearenv"]
+        for key, value in {**environment(self.guest, self.layers, locale is not None), **self.env}.items():
+            box += ["--setenv", key, value]
+        box += ["--chdir", HOME, "--", *argv]
+        return [*prefix, *unprivileged(box, die_with_thread=False)], fds
+
+
+def environment(guest: Guest, layers: Layers = NO_LAYERS, compiled_locale: bool = True) -> dict[str, str]:
+    """The environment of a process in a box."""
+    result = {
+        "HOME": HOME,
+        "USER": USER,
+        "LOGNAME": USER,
+        "SHELL": "/bin/bash",
+        "TERM": "xterm-256color",
+        "PATH": ":".join([f"/opt/forge/commands/{i}" for i in range(len(layers.commands))] + ["/usr/bin", "/bin"]),
+        "TZ": guest.timezone,
+        "LANG": guest.locale,
+        "LC_ALL": guest.locale,
+        "XDG_RUNTIME_DIR": f"/run/user/{UID}",
+        "LD_PRELOAD": FAKETIME,
+        "FAKETIME_TIMESTAMP_FILE": CLOCK,
+        # only the wall clock is the guest's: timers must go on as they are, and file times must be one thing to all
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "NO_FAKE_STAT": "1",
+    }
+    if layers.python:
+        result["PYTHONPATH"] = ":".join(f"/opt/forge/python/{i}" for i in range(len(layers.python)))
+    if compiled_locale and not guest.locale.startswith(("C.", "POSIX")) and guest.locale != "C":
+        result["LOCPATH"] = "/opt/forge/locale"
+    return result
+
+
+def clock_text(guest: Guest, *, frozen: bool = False) -> bytes:
+    """The content of the clock file that libfaketime reads: the guest's clock starts now and runs on.
+
+    An offset and not a start is written, because a start would begin anew in every process.
+
+    Raises:
+        DesktopError: the guest's time zone is unknown.
+    """
+    if frozen:
+        return guest.now.strftime("%Y-%m-%d %H:%M:%S\n").encode()
+    try:
+        zone = ZoneInfo(guest.timezone)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise DesktopError(
+            f"time zone {guest.timezone!r} is unknown", mend="use an IANA name such as Europe/Berlin"
+        ) from None
+    offset: timedelta = guest.now.replace(tzinfo=zone) - datetime.fromtimestamp(time.time(), zone)
+    return f"{offset.total_seconds():+.3f}\n".encode()
+
+
+def chown_home(home: Path) -> None:
+    """Make a folder of the host usable as a guest's home: all in it belongs to the user that boxes run as.
+
+    Works through directory descriptors and never follows a link. Under an ordinary user nothing has to change hands.
+    """
+    uid, gid = identity()
+    home.chmod(0o700)
+    if os.geteuid() != 0:
+        return
+    os.chown(home, uid, gid)
+    for _root, folders, names, fd in os.fwalk(home, follow_symlinks=False):
+        for name in (*folders, *names):
+            os.chown(name, uid, gid, dir_fd=fd, follow_symlinks=False)
+
+
+def run_boxed(
+    argv: Sequence[str],
+    *,
+    home: Path,
+    guest: Guest | None = None,
+    layers: Layers = NO_LAYERS,
+    stdin: bytes = b"",
+    timeout: float = 60,
+    output_limit: int = 1_000_000,
+    memory_mb: int = 2048,
+) -> Completed:
+    """Run one command in a box of its own, without display and network, and wait for it.
+
+    When the command's first process ends, or the time is up, everything it started is killed with it.
+
+    Args:
+        argv: the command; looked up in the box's PATH.
+        home: host folder that becomes its home; see `chown_home`.
+        guest: clock, zone and locale; the default guest if None.
+        layers: read-only layers for PATH and PYTHONPATH.
+        stdin: what it reads.
+        timeout: seconds.
+        output_limit: bytes kept of each of stdout and stderr; more is read and dropped.
+        memory_mb: limit of each process's private memory.
+
+    Raises:
+        DesktopError: the box could not be made (bubblewrap missing or forbidden, unknown zone or locale).
+    """
+    limits = ["prlimit", f"--data={memory_mb << 20}", "--nproc=512", f"--fsize={4 << 30}", "--core=0", "--"]
+    plan = BoxPlan(home=home, guest=guest or Guest(), layers=layers)
+    started = time.monotonic()
+    ready, info = os.pipe()
+    with ExitStack() as stack:
+        stack.callback(os.close, ready)
+        command, fds = plan.command([*limits, *argv], stack)
+        place = command.index("bwrap") + 1
+        command[place:place] = ["--info-fd", str(info)]
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=[*fds, info],
+            )
+        except FileNotFoundError as error:
+            raise DesktopError(f"{error.filename} is not installed", mend="run setup/install") from None
+        finally:
+            os.close(info)
+        with process:
+            try:
+                stdout, stderr, truncated, timed_out = _communicate(process, stdin, started + timeout, output_limit)
+            finally:
+                process.kill()
+        if not os.read(ready, 4096):  # bwrap writes the child's pid here before it runs the command
+            raise DesktopError(
+                f"no box could be made: {stderr.decode(errors='replace').strip()[-500:] or 'bwrap ended without a word'}",
+                mend="run `forge doctor`",
+            )
+    code = None if timed_out else process.returncode
+    return Completed(code, stdout, stderr, timed_out, truncated, time.monotonic() - started)
+
+
+def _communicate(
+    process: subprocess.Popen[bytes], stdin: bytes, deadline: float, limit: int
+) -> tuple[bytes, bytes, bool, bool]:
+    """Feed and read a process until its pipes close or the deadline; kills it at the deadline."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    kept: dict[object, bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
+    view = memoryview(stdin)
+    truncated = timed_out = False
+    with selectors.DefaultSelector() as selector:
+        os.set_blocking(process.stdin.fileno(), False)
+        selector.register(process.stdin, selectors.EVENT_WRITE)
+        for stream in (process.stdout, process.stderr):
+            selector.register(stream, selectors.EVENT_READ)
+        while selector.get_map():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                process.kill()
+                timed_out = True
+                break
+            for key, _ in selector.select(left):
+                if key.fileobj is process.stdin:
+                    try:
+                        view = view[os.write(key.fd, view[:65536]) :] if view else view
+                    except BlockingIOError:
+                        continue
+                    except BrokenPipeError:
+                        view = view[:0]
+                    if not view:
+                        selector.unregister(key.fileobj)
+                        process.stdin.close()
+                    continue
+                data = os.read(key.fd, 65536)
+                if not data:
+                    selector.unregister(key.fileobj)
+                    continue
+                buffer = kept[key.fileobj]
+                truncated |= len(buffer) + len(data) > limit
+                buffer += data[: limit - len(buffer)]
+        else:
+            try:
+                process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                timed_out = True
+    return bytes(kept[process.stdout]), bytes(kept[process.stderr]), truncated, timed_out
+
+
+def _system_files(guest: Guest) -> Mapping[str, bytes]:
+    return {
+        "/etc/passwd": (
+            f"root:x:0:0:root:/root:/bin/sh\n{USER}:x:{UID}:{UID}:Alex Doe,,,:{HOME}:/bin/bash\n"
+            "nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n"
+        ).encode(),
+        "/etc/group": f"root:x:0:\n{USER}:x:{UID}:\nnogroup:x:65534:\n".encode(),
+        "/etc/hosts": b"127.0.0.1\tlocalhost desktop\n::1\tlocalhost\n",
+        "/etc/hostname": b"desktop\n",
+        "/etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files\n",
+        "/etc/machine-id": b"0f0e0d0c0b0a09080706050403020100\n",
+        "/etc/timezone": f"{guest.timezone}\n".encode(),
+        CLOCK: clock_text(guest),
+    }
+
+
+def _reachable(sources: list[Path]) -> tuple[list[str], list[str]]:
+    """Paths under which the box's unprivileged user can reach `sources`, and a command prefix that makes them so.
+
+    Under root a source may lie below a folder that is closed to others (/root, pytest's temporary folders). Such
+    sources are first bound into a private mount namespace; nothing of it is seen outside, and it ends with the box.
+    """
+    for source in sources:
+        if not source.exists():
+            raise DesktopError(f"{source} cannot be put into a box: it does not exist")
+    paths = [str(source.resolve()) for source in sources]
+    if os.geteuid() != 0:
+        return [], paths
+    closed = [path for path in dict.fromkeys(paths) if not _open_to_guest(path)]
+    if not closed:
+        return [], paths
+    script = "set -e; mount -t tmpfs -o mode=0755 forge /mnt; n=$1; shift; i=0; while [ $i -lt $n ]; do "
+    script += 'if [ -d "$1" ]; then mkdir /mnt/$i; else : > /mnt/$i; fi; mount --bind "$1" /mnt/$i; '
+    script += 'shift; i=$((i+1)); done; exec "$@"'
+    moved = {path: f"/mnt/{i}" for i, path in enumerate(closed)}
+    prefix = ["unshare", "--mount", "--propagation", "private", "--", "sh", "-c", script, "forge", str(len(closed))]
+    return [*prefix, *closed], [moved.get(path, path) for path in paths]
+
+
+def _open_to_guest(path: str) -> bool:
+    uid, gid = identity()
+    for parent in list(Path(path).parents):
+        facts = parent.stat()
+        bit = stat.S_IXUSR if facts.st_uid == uid else stat.S_IXGRP if facts.st_gid == gid else stat.S_IXOTH
+        if not facts.st_mode & bit:
+            return False
+    return True

@@ -1,0 +1,113 @@
+"""Starting the long-lived processes of a desktop so that none can outlive Forge, not even after `kill -9`.
+
+The kernel kills a child with a parent-death signal when the *thread* that forked it ends, not the process. Everything
+that lives longer than one call is therefore forked by one daemon thread that lives as long as the process. Children get
+no inherited pipes: a pipe that a killed Xvfb's child still holds would hang whoever reads it.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import IO
+
+GUEST_ID = 77001
+"""The numeric user and group that boxes and displays run as when Forge runs as root. It needs no account."""
+
+_Job = tuple["Future[subprocess.Popen[bytes]]", list[str], dict[str, object]]
+
+
+def identity() -> tuple[int, int]:
+    """(uid, gid) of the processes of a desktop: an unprivileged number under root, else the user's own."""
+    return (GUEST_ID, GUEST_ID) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
+
+
+def unprivileged(argv: Sequence[str], *, die_with_thread: bool = True) -> list[str]:
+    """`argv` prefixed so that it runs without root's identity, without capabilities, and dies with its parent thread."""
+    prefix = ["setpriv", "--no-new-privs"]
+    if die_with_thread:
+        prefix += ["--pdeathsig", "KILL"]
+    if os.geteuid() == 0:
+        prefix += [f"--reuid={GUEST_ID}", f"--regid={GUEST_ID}", "--clear-groups"]
+    return [*prefix, "--", *argv]
+
+
+def start(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    pass_fds: Sequence[int] = (),
+    log: Path | IO[bytes] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a long-lived child; stdin is empty, stdout and stderr go to `log` or nowhere.
+
+    Raises:
+        FileNotFoundError: the program is not installed.
+    """
+    output: int | IO[bytes] = subprocess.DEVNULL
+    opened: IO[bytes] | None = None
+    if isinstance(log, Path):
+        output = opened = log.open("ab")
+    elif log is not None:
+        output = log
+    try:
+        return _spawner().spawn(
+            list(argv),
+            {
+                "env": dict(env) if env is not None else None,
+                "pass_fds": tuple(pass_fds),
+                "stdin": subprocess.DEVNULL,
+                "stdout": output,
+                "stderr": output,
+            },
+        )
+    finally:
+        if opened is not None:
+            opened.close()
+
+
+def stop(process: subprocess.Popen[bytes] | None) -> None:
+    """Kill a child and reap it; quiet when it is gone already."""
+    if process is None:
+        return
+    process.kill()
+    process.wait()
+
+
+class _Spawner:
+    """A daemon thread that forks on behalf of all others."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        threading.Thread(target=self._serve, name="forge-spawner", daemon=True).start()
+
+    def spawn(self, argv: list[str], options: dict[str, object]) -> subprocess.Popen[bytes]:
+        future: Future[subprocess.Popen[bytes]] = Future()
+        self._jobs.put((future, argv, options))
+        return future.result()
+
+    def _serve(self) -> None:
+        while True:
+            future, argv, options = self._jobs.get()
+            try:
+                future.set_result(subprocess.Popen(argv, **options))  # type: ignore[call-overload]
+            except BaseException as error:
+                future.set_exception(error)
+
+
+_current: _Spawner | None = None
+_lock = threading.Lock()
+
+
+def _spawner() -> _Spawner:
+    global _current
+    with _lock:
+        if _current is None or _current.pid != os.getpid():  # a forked child has no such thread
+            _current = _Spawner()
+        return _current
