@@ -12,9 +12,9 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for 
 
     Exit code 0 when all is there, else 1.
     """
-    from cli.terminal import print_json, print_table
     from forge.desktop import doctor as desktop_doctor
     from forge.records import Settings
+    from rounds.terminal import print_json, print_table
 
     found = desktop_doctor()
     settings = Settings()

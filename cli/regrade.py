@@ -19,8 +19,8 @@ def regrade(
     """
     from dataclasses import asdict
 
-    from cli.terminal import Bars, print_json, print_table
     from rounds.regrade import regrade as grade_again
+    from rounds.terminal import Bars, print_json, print_table
     from rounds.workshop import Workshop
 
     with Workshop() as workshop, Bars() as bars:

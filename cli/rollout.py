@@ -28,9 +28,9 @@ def rollout(
     """
     import asyncio
 
-    from cli.terminal import Bars, print_json, print_table
     from rounds.play import Part
     from rounds.rollout import rollout as play
+    from rounds.terminal import Bars, print_json, print_table
     from rounds.workshop import Workshop
 
     with Workshop() as workshop, Bars() as bars:

@@ -19,7 +19,7 @@ def show(
     """
     from forge.harness.filmstrip import render
 
-    from cli.terminal import print_json, print_table
+    from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
 
     with Workshop() as workshop:

@@ -23,7 +23,7 @@ def list_(
     """
     from skills.taxonomy import listing
 
-    from cli.terminal import print_json, print_table
+    from rounds.terminal import print_json, print_table
 
     rows = [row for row in listing() if app_ is None or app_ in row["apps"]]
     if as_json:
@@ -46,7 +46,7 @@ def show(
     Example: forge skills show calc.formula.total-below-column --seed 7
     """
     from cli.tasks import print_task
-    from cli.terminal import print_json
+    from rounds.terminal import print_json
     from rounds.workshop import Workshop
     from skills import draw, load
 

@@ -12,7 +12,7 @@ def stats(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a
 
     Example: forge stats --json
     """
-    from cli.terminal import print_json, print_table
+    from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
 
     with Workshop() as workshop:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from forge.records import Task
+    from forge.records import Probe, Task
 
 app = typer.Typer(help="Tasks in the warehouse: list, show, open.", no_args_is_help=True)
 
@@ -26,7 +26,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List tasks with what the acceptance says of them."""
-    from cli.terminal import print_json, print_table
+    from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
 
     with Workshop() as workshop:
@@ -43,7 +43,7 @@ def list_(
 @app.command()
 def show(task: TaskId, as_json: Json = False) -> None:
     """Show a task with its probes."""
-    from cli.terminal import print_json, print_table
+    from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
 
     with Workshop() as workshop:
@@ -61,7 +61,7 @@ def show(task: TaskId, as_json: Json = False) -> None:
     print_task(found)
     print_table(
         "Probes", ["kind", "name", "passed", "score", "evidence"],
-        [(p.kind.value, p.name, "dropped" if p.dropped else "yes" if p.passed else "NO", p.score, p.evidence[:160]) for p in probes],
+        [(p.kind.value, p.name, _outcome(p), p.score, p.evidence[:160]) for p in probes],
     )  # fmt: skip
     print("accepted" if accepted else f"not accepted: {', '.join(reasons)}")
 
@@ -116,9 +116,13 @@ def open_(
             slot.close()
 
 
+def _outcome(probe: Probe) -> str:
+    return "dropped" if probe.dropped else "yes" if probe.passed else "NO"
+
+
 def print_task(task: Task) -> None:
     """Print a task for a person: what an agent reads, what it finds, how it is solved and graded."""
-    from cli.terminal import print_table
+    from rounds.terminal import print_table
 
     print(f"task  {task.id}\nskill {task.skill}\n\n{task.instruction}\n")
     print_table(

@@ -22,7 +22,7 @@ def train(
     """
     from dataclasses import asdict
 
-    from cli.terminal import print_json, print_table
+    from rounds.terminal import print_json, print_table
     from training.sft import compare
 
     paired, shuffled = compare(shards, steps=steps, seed=seed)

@@ -39,7 +39,7 @@ class LogLines:
 def progress() -> AbstractContextManager[Any]:
     """Bars where a person looks on, log lines elsewhere."""
     if sys.stderr.isatty():
-        from cli.terminal import Bars
+        from rounds.terminal import Bars
 
         return Bars()
     return LogLines()

@@ -47,7 +47,7 @@ def generation_round(round: int | None = None, skills: list[str] | None = None, 
 
 def main() -> None:
     """Run the flow from the command line and print what it came to. Exit code 1: the round is short of tasks."""
-    from cli.terminal import print_json, print_table
+    from rounds.terminal import print_json, print_table
 
     parameters = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
     report = generation_round(**parameters)

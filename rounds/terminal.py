@@ -1,4 +1,4 @@
-"""What the commands share: one console, tables, JSON output, a progress bar for the jobs."""
+"""How jobs and their results look on a terminal: JSON for scripts, tables for people, progress bars for the jobs."""
 
 from __future__ import annotations
 
@@ -36,13 +36,9 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    return (
-        f"{value:.3g}"
-        if isinstance(value, float) and not value.is_integer()
-        else f"{value:g}"
-        if isinstance(value, float)
-        else str(value)
-    )
+    if isinstance(value, float):
+        return f"{value:g}" if value.is_integer() else f"{value:.3g}"
+    return str(value)
 
 
 class Bars:
