@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import skills
-from forge.records import InputError, PreparerError, Probe, ProbeKind, Task, digest, sha256_hex
+from forge.records import Probe, ProbeKind, Task, digest
 from rounds.items import Item, Writes
 from rounds.workshop import Workshop
 from skills import Draw, Workflow
@@ -46,7 +46,7 @@ def materialize(workshop: Workshop, ticket: Ticket) -> Writes:
     again = skills.draw(ticket.workflow, ticket.seed, kitchen.without_cache())
     for file in draw.files:
         workshop.warehouse.blobs.put(file.data)
-    probes = [*_gates(draw), _determinism(draw, again)]
+    probes = [*gate_rows(draw), _determinism(draw, again)]
     stamp = workshop.fingerprint
     version = stamp.digest()
 
@@ -85,7 +85,8 @@ def mark_near_duplicates(workshop: Workshop, round: int, workflow: Workflow, cou
     return sum(not p.passed for p in probes)
 
 
-def _gates(draw: Draw) -> list[Probe]:
+def gate_rows(draw: Draw) -> list[Probe]:
+    """What each gate says of a drawn task."""
     return [
         Probe(
             task=draw.task.id, kind=ProbeKind.GATE, name=name, expected=gate.__doc__.split("\n")[0],
@@ -113,6 +114,3 @@ def _determinism(draw: Draw, again: Draw) -> Probe:
 
 def _digests(task: Task) -> dict[str, str]:
     return {a.path: a.sha256 for a in task.artifacts}
-
-
-__all__ = ["InputError", "PreparerError", "Ticket", "mark_near_duplicates", "materialize", "sha256_hex"]

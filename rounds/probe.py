@@ -8,6 +8,7 @@ Solutions through windows are played by `rounds.play`.
 from __future__ import annotations
 
 import shutil
+import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -201,8 +202,6 @@ class _Probing:
 
 def copy_home(source: Path, target: Path) -> None:
     """Copy a home with links as links, and modes, times and owners kept."""
-    import subprocess
-
     subprocess.run(
         ["cp", "--archive", "--reflink=auto", str(source), str(target)],
         check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
