@@ -1,0 +1,211 @@
+"""A desktop made of nothing, for unit tests of what stands on one. It has the face of `forge.desktop.Slot`.
+
+It knows a list of elements and windows, reacts to clicks on named elements by functions the test gives, notes every input,
+and draws a flat picture that changes with every input unless it is frozen. It does NOT imitate any application: whatever
+concerns real windows is tested on real ones.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PIL import Image, ImageDraw
+
+from forge.harness.dialects import Call
+from forge.harness.teachers.base import Response, View
+from forge.records import DesktopError, Element, Guest, InputError, Provenance
+
+
+@dataclass(frozen=True)
+class FakeWindow:
+    """A window as `Slot.windows` lists it."""
+
+    id: int
+    title: str
+    x: int = 0
+    y: int = 0
+    width: int = 640
+    height: int = 480
+    active: bool = True
+
+
+@dataclass(frozen=True)
+class FakeScreenshot:
+    """PNG bytes and their size in pixels."""
+
+    png: bytes
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class FakeShellResult:
+    """What a command in the fake shell gave."""
+
+    output: str = ""
+    exit_code: int | None = 0
+    timed_out: bool = False
+    truncated: bool = False
+
+
+@dataclass
+class FakeDesktop:
+    """The fake slot.
+
+    Args:
+        guest: gives the screen size.
+        elements: what the accessibility tree holds, in drawing order.
+        window_list: the windows, lowest first.
+        on_click: element name to what a click on it does.
+        commands: answers of the shell; unknown commands exit with 127.
+        frozen: whether the picture stays the same whatever happens.
+        broken: when set, everything raises DesktopError with this text.
+        home: the guest's home on the host.
+    """
+
+    guest: Guest = field(default_factory=lambda: Guest(width=640, height=480))
+    elements: list[Element] = field(default_factory=list)
+    window_list: list[FakeWindow] = field(default_factory=lambda: [FakeWindow(1, "Fake")])
+    on_click: dict[str, Callable[[], None]] = field(default_factory=dict)
+    commands: dict[str, FakeShellResult] = field(default_factory=dict)
+    frozen: bool = False
+    broken: str = ""
+    home: Path = Path("/nonexistent")
+    log: list[tuple[object, ...]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.input = FakeInput(self)
+        self.shell = FakeShell(self)
+        self._changes = 0
+
+    def alive(self) -> None:
+        if self.broken:
+            raise DesktopError(self.broken)
+
+    def screenshot(self) -> FakeScreenshot:
+        self.alive()
+        image = Image.new("RGB", (self.guest.width, self.guest.height), _color(self._changes))
+        draw = ImageDraw.Draw(image)
+        for element in self.elements:
+            x, y, width, height = element.box
+            draw.rectangle((x, y, x + width - 1, y + height - 1), outline="black", fill="white")
+        buffer = io.BytesIO()
+        image.save(buffer, "PNG", compress_level=1)
+        return FakeScreenshot(buffer.getvalue(), image.width, image.height)
+
+    def settle(
+        self, predicate: Callable[[], bool] | None = None, *, first: float = 0.6, quiet: float = 0.3, timeout: float = 8
+    ) -> float:
+        self.alive()
+        if predicate is not None:
+            predicate()
+        return 0.0
+
+    def windows(self) -> list[FakeWindow]:
+        self.alive()
+        return list(self.window_list)
+
+    def tree(self, app: str | None = None, *, menus: bool = True) -> list[Element]:
+        self.alive()
+        return [element for element in self.elements if app is None or element.app in ("", app)]
+
+    def element_at(self, x: int, y: int) -> Element | None:
+        self.alive()
+        return next((element for element in reversed(self.elements) if _inside(element, x, y)), None)
+
+    def happened(self, *what: object) -> None:
+        """Note an input and change the picture."""
+        self.alive()
+        self.log.append(what)
+        if not self.frozen:
+            self._changes += 1
+
+
+class FakeInput:
+    """Pointer and keyboard of the fake desktop."""
+
+    def __init__(self, desktop: FakeDesktop):
+        self.desktop = desktop
+
+    def move(self, x: int, y: int) -> None:
+        self.desktop.happened("move", x, y)
+
+    def click(self, x: int, y: int, button: int = 1, count: int = 1, modifiers: Iterable[str] = ()) -> None:
+        hit = self.desktop.element_at(x, y)
+        self.desktop.happened("click", x, y, button, count, tuple(modifiers))
+        if hit is not None and hit.name in self.desktop.on_click:
+            self.desktop.on_click[hit.name]()
+
+    def press(self, button: int = 1) -> None:
+        self.desktop.happened("press", button)
+
+    def release(self, button: int = 1) -> None:
+        self.desktop.happened("release", button)
+
+    def drag(self, x0: int, y0: int, x1: int, y1: int) -> None:
+        self.desktop.happened("drag", x0, y0, x1, y1)
+
+    def scroll(self, x: int, y: int, dx: int, dy: int) -> None:
+        self.desktop.happened("scroll", x, y, dx, dy)
+
+    def type(self, text: str) -> None:
+        self.desktop.happened("type", text)
+
+    def key(self, keys: str) -> None:
+        if "nosuchkey" in keys:
+            raise InputError(f"no key {keys!r}")
+        self.desktop.happened("key", keys)
+
+    def hold(self, keys: str, seconds: float) -> None:
+        self.desktop.happened("hold", keys, seconds)
+
+
+class FakeShell:
+    """The fake desktop's shell: a dictionary."""
+
+    def __init__(self, desktop: FakeDesktop):
+        self.desktop = desktop
+
+    def run(self, command: str, timeout: float = 60, output_limit: int = 1_000_000) -> FakeShellResult:
+        self.desktop.alive()
+        self.desktop.log.append(("run", command, timeout))
+        unknown = FakeShellResult(f"bash: {command.split()[0]}: command not found", 127)
+        return self.desktop.commands.get(command, unknown)
+
+    def restart(self) -> None:
+        self.desktop.alive()
+        self.desktop.log.append(("restart",))
+
+
+class ScriptedTeacher:
+    """Says the given responses one after another, then `done success`. It keeps the views it was shown.
+
+    Args:
+        script: responses, errors to raise, or functions from a view to a response.
+    """
+
+    name = "scripted"
+    provenance = Provenance.REPLAY
+
+    def __init__(self, script: Iterable[Response | Exception | Callable[[View], Response]]):
+        self.script = iter(script)
+        self.views: list[View] = []
+
+    async def respond(self, view: View) -> Response:
+        self.views.append(view)
+        step = next(self.script, Response(calls=(Call("last", "done", '{"status": "success"}'),)))
+        if isinstance(step, Exception):
+            raise step
+        return step if isinstance(step, Response) else step(view)
+
+
+def _inside(element: Element, x: int, y: int) -> bool:
+    left, top, width, height = element.box
+    return left <= x < left + width and top <= y < top + height
+
+
+def _color(number: int) -> tuple[int, int, int]:
+    return 60 + number * 37 % 160, 60 + number * 71 % 160, 60 + number * 113 % 160

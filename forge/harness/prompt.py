@@ -1,0 +1,219 @@
+"""The one prompt builder, for serving and for training: what a model is shown before its next turn.
+
+The form is OpenAI's chat form. The first user message holds the task, one line for every folded turn, and the screen at
+that point; the latest turns follow complete, each as the assistant's message, one tool message a call, and the screen after
+it. Folding keeps the latest screenshots and responses, as many as the harness says. A screen that did not change is said in
+words instead of shown again. Pictures are embedded by a function: as data URLs when serving, as references for training.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import jinja2
+
+from forge.harness.describe import summarize
+from forge.harness.dialects import DIALECTS, Call, CallError
+from forge.harness.pictures import Picture, paint, zoomed
+from forge.records import ActionRecord, Bash, Harness, HarnessError, Observation, Turn, Zoom
+from forge.records.guest import USER
+
+Message = dict[str, Any]
+Embed = Callable[[Picture], str]
+"""A picture to the text that stands for it in `image_url.url`."""
+
+UNCHANGED = "The screen has not changed."
+NO_CALL = "No tool was called. Call a tool; when the task is finished or cannot be, call `done`."
+
+
+def as_data_url(get_blob: Callable[[str], bytes]) -> Embed:
+    """Embed pictures whole, for a model endpoint."""
+
+    def embed(picture: Picture) -> str:
+        return "data:image/png;base64," + base64.b64encode(paint(get_blob(picture.screenshot), picture)).decode()
+
+    return embed
+
+
+def as_reference(picture: Picture) -> str:
+    """Embed pictures as `Picture.reference`, for training rows; `Picture.parse` and `paint` make them later."""
+    return picture.reference
+
+
+def build_messages(
+    harness: Harness,
+    instruction: str,
+    turns: Sequence[Turn],
+    actions: Sequence[ActionRecord],
+    observation: Observation,
+    embed: Embed,
+) -> tuple[list[Message], list[dict[str, Any]]]:
+    """The messages and tools that a model sees before turn `len(turns)`.
+
+    Args:
+        harness: prompt, tools, dialect and folding.
+        instruction: the task's.
+        turns: all earlier turns, in order.
+        actions: the actions of those turns, in order; others are ignored.
+        observation: what can be seen now; before the first turn, the start.
+        embed: how a picture is put into the message.
+
+    Raises:
+        HarnessError: the system prompt does not render, or the dialect is unknown.
+    """
+    by_turn: dict[int, list[ActionRecord]] = {turn.index: [] for turn in turns}
+    for record in actions:
+        if record.turn in by_turn:
+            by_turn[record.turn].append(record)
+    folded = max(0, len(turns) - harness.observation.responses_kept)
+    views = _views(harness, turns, by_turn, observation)
+    shown = _shown(harness, views, folded)
+
+    messages: list[Message] = [{"role": "system", "content": system_prompt(harness)}]
+    opening = f"Task: {instruction}"
+    if folded:
+        lines = [f"{turn.index + 1}. {turn.summary or summarize(by_turn[turn.index])}" for turn in turns[:folded]]
+        opening += "\n\nWhat you did so far:\n" + "\n".join(lines)
+    messages.append(_user(harness, opening, views[folded] if folded in shown else None, embed))
+    for position, turn in enumerate(turns[folded:], folded):
+        records = by_turn[turn.index]
+        messages.append(_assistant(turn))
+        messages += _results(harness, turn, records)
+        text = "" if turn.tool_calls else NO_CALL
+        pictures = [zoomed(r.before.screenshot, r.action, harness.observation.width) for r in _zooms(harness, records)]
+        after = views[position + 1]
+        if position + 1 in shown:
+            messages.append(_user(harness, text, after, embed, pictures))
+        elif harness.observation.screenshot and after == views[position]:
+            messages.append(_user(harness, f"{text}\n{UNCHANGED}".strip(), None, embed, pictures))
+        elif text or pictures:
+            messages.append(_user(harness, text, None, embed, pictures))
+    return messages, DIALECTS.get(harness.dialect).tools(harness)
+
+
+def system_prompt(harness: Harness) -> str:
+    """The harness's system prompt, rendered. It sees facts of the harness only, so that it is the same for every task.
+
+    Raises:
+        HarnessError: the template is wrong or names something that is not there.
+    """
+    return _render(harness)
+
+
+def clip(text: str, limit: int) -> str:
+    """At most about `limit` characters: head and tail, with a note of how much lies between."""
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 2 // 3, limit // 3
+    return f"{text[:head]}\n[... {len(text) - head - tail} characters left out ...]\n{text[-tail:]}"
+
+
+@lru_cache(maxsize=64)
+def _render(harness: Harness) -> str:
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False, keep_trailing_newline=False)
+    try:
+        return environment.from_string(harness.system_prompt).render(
+            name=harness.name,
+            channel=harness.channel,
+            tools=harness.tools,
+            actions=harness.actions,
+            python_layers=harness.terminal.python,
+            command_layers=harness.terminal.commands,
+            max_turns=harness.max_turns,
+            actions_per_turn=harness.actions_per_turn,
+            user=USER,
+            home=f"/home/{USER}",
+        )
+    except jinja2.TemplateError as error:
+        line = getattr(error, "lineno", None)
+        place = f" (line {line} of the prompt)" if line else ""
+        raise HarnessError(f"system_prompt of harness {harness.name!r}: {error}{place}") from None
+
+
+def _views(
+    harness: Harness, turns: Sequence[Turn], by_turn: dict[int, list[ActionRecord]], observation: Observation
+) -> list[str | None]:
+    """The screenshot at each point: `views[i]` before turn i, the last one now."""
+    records = [record for turn in turns for record in by_turn[turn.index]]
+    now = records[0].before.screenshot if records else observation.screenshot
+    views = [now]
+    for turn in turns:
+        if by_turn[turn.index]:
+            now = by_turn[turn.index][-1].after.screenshot
+        views.append(now)
+    views[-1] = observation.screenshot
+    return views if harness.observation.screenshot else [None] * len(views)
+
+
+def _shown(harness: Harness, views: list[str | None], folded: int) -> set[int]:
+    """Which points show their screenshot: the latest ones, each only where it differs from the one before it."""
+    points = [
+        i for i in range(folded, len(views)) if views[i] is not None and (i == folded or views[i] != views[i - 1])
+    ]
+    kept = harness.observation.screenshots_kept
+    return set(points[-kept:] if kept else [])
+
+
+def _zooms(harness: Harness, records: Sequence[ActionRecord]) -> list[ActionRecord]:
+    return [r for r in records if isinstance(r.action, Zoom) and not r.error and r.before.screenshot]
+
+
+def _assistant(turn: Turn) -> Message:
+    message: Message = {"role": "assistant", "content": turn.text}
+    if turn.tool_calls:
+        message["tool_calls"] = [
+            {
+                "id": call["id"],
+                "type": "function",
+                "function": {"name": call["name"], "arguments": _object(call)},
+            }
+            for call in turn.tool_calls
+        ]
+    return message
+
+
+def _object(call: dict[str, Any]) -> str:
+    """The arguments as JSON text of an object: chat templates parse them, and a model may have written anything."""
+    try:
+        Call(call["id"], call["name"], call["arguments"]).parsed()
+    except CallError:
+        return json.dumps({"unparsed": call["arguments"]}, ensure_ascii=False)
+    return call["arguments"] or "{}"
+
+
+def _results(harness: Harness, turn: Turn, records: Sequence[ActionRecord]) -> list[Message]:
+    """One tool message a call. Calls that were not carried out hold their own error."""
+    remaining = iter(records)
+    messages = []
+    for call in turn.tool_calls:
+        error = call.get("error")
+        content = f"error: {error}" if error else _result(harness, next(remaining, None))
+        messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
+    return messages
+
+
+def _result(harness: Harness, record: ActionRecord | None) -> str:
+    if record is None:
+        return "error: interrupted"
+    if record.error:
+        return f"error: {clip(record.result, harness.observation.output_limit)}"
+    if isinstance(record.action, Bash):
+        output = clip(record.result, harness.observation.output_limit) or "(no output)"
+        code = f"\n[exit code {record.exit_code}]" if record.exit_code else ""
+        return output + code
+    return record.result or "ok"
+
+
+def _user(
+    harness: Harness, text: str, screenshot: str | None, embed: Embed, pictures: Sequence[Picture] = ()
+) -> Message:
+    every = [*pictures, *([Picture(screenshot, harness.observation.width)] if screenshot else [])]
+    if not every:
+        return {"role": "user", "content": text}
+    parts: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
+    parts += [{"type": "image_url", "image_url": {"url": embed(picture)}} for picture in every]
+    return {"role": "user", "content": parts}
