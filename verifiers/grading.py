@@ -75,11 +75,12 @@ def _find(criterion: Criterion, case: Case) -> Finding:
     try:
         finding = check.run(case, args)
     except AgentFault as fault:
-        return Finding(0.0, fault.message)
+        finding = Finding(0.0, fault.message)
     score = finding.score
     if not (isinstance(score, int | float) and math.isfinite(score) and 0 <= score <= 1):
         raise VerifierError(f"check {check.name} returned {score!r}; a score is a number in [0, 1]")
-    return Finding(float(score), str(finding.evidence))
+    # File names may hold bytes that are no UTF-8; a verdict is JSON.
+    return Finding(float(score), finding.evidence.encode(errors="backslashreplace").decode())
 
 
 def _short(text: str, limit: int) -> str:

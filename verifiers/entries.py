@@ -1,0 +1,173 @@
+"""What lies in a home: every file, folder and link with kind, mode and size, read without following links."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from verifiers.base import Tree
+
+BOOKKEEPING = (
+    "~/.config",
+    "~/.cache",
+    "~/.local/share",
+    "~/.local/state",
+    "~/.thunderbird",
+    "~/.mozilla",
+    "~/.dbus",
+    "~/.gnupg",
+    "~/.fontconfig",
+    "~/.bash_history",
+    "~/.python_history",
+    "~/.sqlite_history",
+    "~/.lesshst",
+    "~/.viminfo",
+    "~/.wget-hsts",
+    "~/.Xauthority",
+    "~/.ICEauthority",
+    "~/.xsession-errors",
+    "~/.gtkrc-2.0",
+    "~/.gtk-bookmarks",
+    "~/.recently-used",
+    "~/.recently-used.xbel",
+)
+"""What applications write for themselves. The mail profile has checks of its own (`mail.*`)."""
+
+NOT_BOOKKEEPING = ("~/.local/share/Trash",)
+"""Kept in view although it lies below one of the above: what was thrown away is what the person did.
+
+The `.trashinfo` files in it carry the moment of deletion and are compared by name only."""
+
+LIMIT = 100_000
+"""Entries of a home that a grader looks at."""
+
+Kind = Literal["file", "folder", "link", "other"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing in a home. `mode` holds the permission bits (0o7777), `size` bytes, `target` a link's text."""
+
+    path: str
+    kind: Kind
+    mode: int
+    size: int
+    target: str | None = None
+
+
+def is_bookkeeping(path: str, more: tuple[str, ...] = ()) -> bool:
+    """Whether `path` (`~/...`) is an application's own affair: a setting, a cache, a history, a lock file."""
+    if any(_below(path, top) for top in more):
+        return True
+    if any(_below(path, top) or _below(top, path) for top in NOT_BOOKKEEPING):
+        return False
+    name = path.rsplit("/", 1)[-1]
+    if name.startswith(".~lock.") and name.endswith("#"):
+        return True
+    return any(_below(path, top) for top in BOOKKEEPING)
+
+
+def walk(tree: Tree, top: str = "~") -> dict[str, Entry]:
+    """Everything below `top` (itself left out), path `~/...` to entry, sorted by path.
+
+    Raises:
+        AgentFault, PreparerError: more than LIMIT entries.
+    """
+    root = tree.root if top == "~" else tree.path(top)
+    found: dict[str, Entry] = {}
+    pending = [(root, top)]
+    while pending:
+        folder, name = pending.pop()
+        try:
+            children = list(os.scandir(folder))
+        except NotADirectoryError:
+            continue
+        for child in children:
+            path = f"{name}/{child.name}"
+            entry = _entry(path, child.stat(follow_symlinks=False), Path(child.path))
+            found[path] = entry
+            if len(found) > LIMIT:
+                raise tree._fault(f"{top} holds more than {LIMIT} files, more than a grader looks at")
+            if entry.kind == "folder":
+                pending.append((Path(child.path), path))
+    return dict(sorted(found.items()))
+
+
+def entry_at(tree: Tree, path: str) -> Entry | None:
+    """The entry at `path` itself, a link not followed; None when nothing is there."""
+    parent, _, name = path.rpartition("/")
+    folder = tree.root if parent == "~" else tree.path(parent)
+    try:
+        return _entry(path, (folder / name).lstat(), folder / name)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def content(tree: Tree, entry: Entry) -> str:
+    """Hex SHA-256 of a file's bytes; a link's target; empty for a folder."""
+    if entry.kind == "link":
+        return entry.target or ""
+    if entry.kind != "file":
+        return ""
+    with open(_host(tree, entry.path), "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def differs(before: Tree, after: Tree, path: str) -> bool:
+    """Whether what is at `path`, or anything below it, is not the same before and after (content, kind, mode)."""
+    one, two = entry_at(before, path), entry_at(after, path)
+    if one is None or two is None:
+        return one is not two
+    if (one.kind, one.mode) != (two.kind, two.mode) or content(before, one) != content(after, two):
+        return True
+    if one.kind != "folder":
+        return False
+    below, now = walk(before, path), walk(after, path)
+    return below.keys() != now.keys() or any(
+        (below[p].kind, below[p].mode) != (now[p].kind, now[p].mode)
+        or content(before, below[p]) != content(after, now[p])
+        for p in below
+    )
+
+
+def remove(path: Path) -> None:
+    """Delete a file, a link or a whole folder of the host; nothing there is fine."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def put_back(source: Path, target: Path) -> None:
+    """Make `target` what `source` is (file, link or folder; modes kept), or remove it when `source` is not there."""
+    remove(target)
+    if source.is_symlink() or source.is_file():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, target, follow_symlinks=False)
+    elif source.is_dir():
+        shutil.copytree(source, target, symlinks=True)
+
+
+def _host(tree: Tree, path: str) -> Path:
+    parent, _, name = path.rpartition("/")
+    return (tree.root if parent == "~" else tree.path(parent)) / name
+
+
+def _entry(path: str, status: os.stat_result, host: Path) -> Entry:
+    mode, kind = stat.S_IMODE(status.st_mode), "other"
+    if stat.S_ISLNK(status.st_mode):
+        return Entry(path, "link", 0o777, 0, os.readlink(host))
+    if stat.S_ISDIR(status.st_mode):
+        return Entry(path, "folder", mode, 0)
+    if stat.S_ISREG(status.st_mode):
+        kind = "file"
+    return Entry(path, kind, mode, status.st_size)  # type: ignore[arg-type]
+
+
+def _below(path: str, top: str) -> bool:
+    return path == top or path.startswith(top + "/")

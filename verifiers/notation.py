@@ -1,0 +1,178 @@
+"""How people write numbers, dates and texts, and the one value that each notation means."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import date
+
+UNITS: tuple[tuple[str, ...], ...] = (
+    ("€", "eur", "euro", "euros"),
+    ("$", "usd", "us$", "dollar", "dollars"),
+    ("£", "gbp", "pound", "pounds"),
+    ("¥", "jpy", "yen"),
+    ("chf", "franc", "francs"),
+    ("%", "percent", "per cent"),
+    ("kg", "kilogram", "kilograms"),
+    ("g", "gram", "grams"),
+    ("t", "tonne", "tonnes"),
+    ("km", "kilometre", "kilometres", "kilometer", "kilometers"),
+    ("m", "metre", "metres", "meter", "meters"),
+    ("cm", "centimetre", "centimetres", "centimeter", "centimeters"),
+    ("mm", "millimetre", "millimetres", "millimeter", "millimeters"),
+    ("l", "litre", "litres", "liter", "liters"),
+    ("ml", "millilitre", "millilitres", "milliliter", "milliliters"),
+    ("h", "hour", "hours", "hrs"),
+    ("min", "minute", "minutes", "mins"),
+    ("s", "second", "seconds", "sec"),
+    ("day", "days"),
+    ("kb", "kilobyte", "kilobytes"),
+    ("mb", "megabyte", "megabytes"),
+    ("gb", "gigabyte", "gigabytes"),
+    ("byte", "bytes", "b"),
+    ("kwh",),
+    ("°c", "celsius"),
+)
+"""Names of the same unit, lower case. A number with a unit of another row is another value."""
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+_CURRENCIES = 5
+"""So many rows of UNITS may stand before the number."""
+
+_NUMBER = re.compile(
+    r"(?<![\w.,])(?P<open>\()?(?P<sign>[-+−–])?\s?"
+    r"(?P<digits>\d{1,3}(?:[ ']\d{3})+(?:[.,]\d+)?(?!\d)|\d[\d.,]*\d|\.\d+|\d)"
+    r"(?:[eE](?P<exponent>[-+]?\d{1,3}))?(?P<close>\))?"
+)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in a text: its value, the decimals it was written with, and the known unit beside it ("" for none)."""
+
+    value: float
+    decimals: int
+    unit: str
+
+
+def numbers_in(text: str, unit: str = "") -> list[Number]:
+    """Every number in a text, in order.
+
+    Understands thousands separators (comma, space, apostrophe; a point where a decimal comma follows), a decimal comma,
+    minus signs of any kind, accounting brackets, exponents, and units before (currencies) and after. A lone comma before
+    exactly three digits separates thousands, a lone point is decimal. Digits that belong to a word (B7, Q3) are none.
+
+    Args:
+        text: anything.
+        unit: a unit that may occur; it is cut out first where it holds digits itself ("m2").
+    """
+    text = unicodedata.normalize("NFKC", text)
+    unit = unicodedata.normalize("NFKC", unit)
+    if any(ch.isdigit() for ch in unit):
+        text = re.sub(re.escape(unit), " ", text, flags=re.IGNORECASE)
+    text = re.sub(r"(?i)(?<![a-z])(eur|usd|gbp|jpy|chf)(?=\d)", r"\1 ", text)
+    found = []
+    for match in _NUMBER.finditer(text):
+        value, decimals = _plain(match["digits"])
+        value *= 10.0 ** int(match["exponent"] or 0)
+        before, after = text[: match.start()].rstrip(), text[match.end() :].lstrip()
+        known, before = _unit_before(before)
+        negative = match["sign"] in ("-", "−", "–") or (known and before.endswith(("-", "−", "–")))
+        if negative or (match["open"] and match["close"]):
+            value = -value
+        found.append(Number(value, decimals, known or _unit_after(after)))
+    return found
+
+
+def unit_name(unit: str) -> str:
+    """The first of a unit's known names; the unit itself in lower case when it is unknown."""
+    low = unicodedata.normalize("NFKC", unit).strip().lower()
+    return next((names[0] for names in UNITS if low in names), low)
+
+
+def _plain(digits: str) -> tuple[float, int]:
+    """The value of digits with separators, and how many decimals they show."""
+    digits = re.sub(r"[ ']", "", digits)
+    point, comma = digits.rfind("."), digits.rfind(",")
+    if point >= 0 and comma >= 0:
+        mark = "." if point > comma else ","
+    elif comma >= 0:
+        groups = digits.split(",")
+        thousands = groups[0] != "0" and len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:])
+        mark = "" if thousands else ","
+    else:
+        mark = "."
+    if mark and digits.count(mark) == 1:
+        whole, _, part = digits.rpartition(mark)
+        return float(f"{re.sub('[.,]', '', whole) or '0'}.{part}"), len(part)
+    return float(re.sub("[.,]", "", digits)), 0
+
+
+def _unit_before(text: str) -> tuple[str, str]:
+    low = text.lower()
+    for names in UNITS[:_CURRENCIES]:
+        for name in names:
+            if low.endswith(name) and not (name[0].isalpha() and low[: -len(name)][-1:].isalpha()):
+                return names[0], text[: -len(name)].rstrip()
+    return "", text
+
+
+def _unit_after(text: str) -> str:
+    low = text.lower()
+    best = ""
+    for names in UNITS:
+        for name in names:
+            ends = not (name[-1].isalpha() and low[len(name) : len(name) + 1].isalpha())
+            if low.startswith(name) and ends and len(name) > len(best):
+                best = name
+    return unit_name(best) if best else ""
+
+
+def normal_text(text: str, case: bool = False) -> str:
+    """A text without the differences that never matter: Unicode form, white space, quotes and a full stop around it."""
+    text = unicodedata.normalize("NFKC", text)
+    text = re.sub(r"[‘’‚‛]", "'", re.sub(r"[“”„‟«»]", '"', text))
+    text = re.sub(r"[‐‑–—−]", "-", " ".join(text.split()))
+    text = re.sub(r"^(the )?answer( is)?\s*:?\s+", "", text, flags=re.IGNORECASE)
+    previous = None
+    while text != previous:
+        previous, text = text, text.strip().strip("\"'`*").rstrip(".;,!")
+    return text if case else text.casefold()
+
+
+def dates_in(text: str, locale: str = "en_US.UTF-8") -> list[date]:
+    """Every date in a text: ISO, `16 March 2026`, `March 16, 2026`, `16.03.2026`, `3/16/2026`.
+
+    All-number dates with slashes are read month first in en_US and C locales, else day first, unless only the other
+    order is a date. Points are always day first.
+    """
+    text = unicodedata.normalize("NFKC", text).lower()
+    months = "|".join(f"{m[:3]}(?:{m[3:]})?" if m != "may" else "may" for m in MONTHS)
+    day, year = r"(\d{1,2})(?:st|nd|rd|th)?", r"(\d{4})"
+    found: dict[int, date] = {}
+
+    def add(match: re.Match[str], y: str, m: str | int, d: str) -> None:
+        month = m if isinstance(m, int) else int(m) if m.isdigit() else [n[:3] for n in MONTHS].index(m[:3]) + 1
+        try:
+            found.setdefault(match.start(), date(int(y), month, int(d)))
+        except ValueError:
+            return
+
+    for match in re.finditer(rf"(?<!\d){year}[-/.](\d{{1,2}})[-/.](\d{{1,2}})(?!\d)", text):
+        add(match, match[1], match[2], match[3])
+    for match in re.finditer(rf"(?<!\d){day}\.?\s+(?:of\s+)?({months})\.?,?\s+{year}(?!\d)", text):
+        add(match, match[3], match[2], match[1])
+    for match in re.finditer(rf"(?<![a-z])({months})\.?\s+{day},?\s+{year}(?!\d)", text):
+        add(match, match[3], match[1], match[2])
+    for match in re.finditer(rf"(?<![\d/])(\d{{1,2}})/(\d{{1,2}})/{year}(?!\d)", text):
+        month_first = (locale.startswith(("en_US", "C")) and int(match[1]) <= 12) or int(match[2]) > 12
+        month, dom = (match[1], match[2]) if month_first else (match[2], match[1])
+        add(match, match[3], month, dom)
+    for match in re.finditer(rf"(?<![\d.])(\d{{1,2}})\.\s?(\d{{1,2}})\.\s?{year}(?!\d)", text):
+        add(match, match[3], match[2], match[1])
+    return [found[start] for start in sorted(found)]
