@@ -22,7 +22,7 @@ from warehouse.schema import VOLATILE, Base, TrajectoryRow
 
 VOLATILE_IN_RECORDS: dict[str, frozenset[str]] = {
     "probes": frozenset({"seconds"}),
-    "trajectories": frozenset({"started_at", "seconds", "timings"}),
+    "trajectories": frozenset({"started_at", "seconds", "timings", "final_state"}),
     "turns": frozenset({"call_id", "tokens"}),
     "actions": frozenset({"latency_ms", "settle_ms", "screenshot"}),
 }

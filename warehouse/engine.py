@@ -17,6 +17,8 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
@@ -80,14 +82,20 @@ def read(engine: Engine, *, snapshot: bool = False) -> Iterator[Connection]:
 def insert_new(connection: Connection, table: type, rows: list[dict[str, Any]]) -> None:
     """Insert rows; those whose natural key is there already are left as they are."""
     if rows:
-        insert = _dialect_insert(connection)
-        connection.execute(insert(table.__table__).on_conflict_do_nothing(), rows)  # type: ignore[attr-defined]
+        connection.execute(insert_into(connection, table).on_conflict_do_nothing(), rows)
+
+
+def insert_into(connection: Connection, table: type) -> Any:
+    """The engine's own INSERT, which knows ON CONFLICT, on the table of a row class."""
+    if connection.dialect.name == "postgresql":
+        return postgresql_insert(table.__table__)  # type: ignore[attr-defined]
+    return sqlite_insert(table.__table__)  # type: ignore[attr-defined]
 
 
 def upsert(connection: Connection, table: type, row: dict[str, Any], keep: set[str]) -> None:
     """Insert a row, or replace the one with its primary key, but for the columns in `keep`."""
     target = table.__table__  # type: ignore[attr-defined]
-    statement = _dialect_insert(connection)(target).values(row)
+    statement = insert_into(connection, table).values(row)
     keys = [c.name for c in target.primary_key]
     changed = {name: statement.excluded[name] for name in row if name not in keep and name not in keys}
     connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=changed))
@@ -196,13 +204,3 @@ def _use_wal(engine: Engine) -> None:
             raise sa.exc.DatabaseError("PRAGMA journal_mode = WAL", None, error) from error
         finally:
             raw.close()
-
-
-def _dialect_insert(connection: Connection) -> Any:
-    if connection.dialect.name == "postgresql":
-        from sqlalchemy.dialects.postgresql import insert
-
-        return insert
-    from sqlalchemy.dialects.sqlite import insert as sqlite_insert
-
-    return sqlite_insert

@@ -361,11 +361,12 @@ VOLATILE: dict[str, frozenset[str]] = {
     "fingerprints": frozenset({"created_at"}),
     "probes": frozenset({"created_at"}),
     "harnesses": frozenset({"created_at"}),
-    "trajectories": frozenset({"id", "created_at", "seconds"}),
+    "trajectories": frozenset({"id", "created_at", "seconds", "final_state"}),
     "turns": frozenset({"call_id"}),
     "actions": frozenset({"latency_ms", "settle_ms"}),
     "verdicts": frozenset({"created_at"}),
     "model_calls": frozenset({"id", "seconds", "started_at"}),
     "claims": frozenset({"owner", "expires_at", "attempt", "token", "reason", "updated_at"}),
 }
-"""Columns that two runs of the same work may differ in: times, latencies, surrogate keys, who did it and how often."""
+"""Columns that two runs of the same work may differ in: times, latencies, surrogate keys, who did it and how often; and
+the final state's hash, since applications write the time into what they save. What it is worth is in the verdict."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 from sqlalchemy.engine import Connection
+
+from warehouse.views import ORDERS
 
 OUTCOMES = ("success", "partial", "failure", "grader_error", "not_gradable", "not_trusted")
 
@@ -23,15 +25,15 @@ _REPORT = {
 
 
 def rows_of(connection: Connection, view: str) -> list[dict[str, Any]]:
-    """The rows of a view; the name must be one of ours."""
-    return [dict(row._mapping) for row in connection.execute(text(f"SELECT * FROM {view}"))]
+    """The rows of a view, in their order; the name must be one of ours."""
+    return [dict(row._mapping) for row in connection.execute(_all_of(view))]
 
 
 def report(connection: Connection) -> dict[str, tuple[list[str], list[tuple[Any, ...]]]]:
     """Tables for people: title to (columns, rows); a table without rows is left out."""
     tables = {}
     for title, view in _REPORT.items():
-        found = connection.execute(text(f"SELECT * FROM {view}"))
+        found = connection.execute(_all_of(view))
         columns, rows = list(found.keys()), [tuple(row) for row in found]
         if rows:
             tables[title] = (columns, rows)
@@ -82,6 +84,11 @@ def figures(connection: Connection) -> dict[str, Any]:
             "by_purpose": _sum_by(calls, "purpose", "calls"),
         },
     }
+
+
+def _all_of(view: str) -> TextClause:
+    order = ORDERS[view.rsplit("_v", 1)[0]]
+    return text(f"SELECT * FROM {view} ORDER BY {order}")
 
 
 def _states(connection: Connection) -> dict[str, int]:

@@ -228,7 +228,7 @@ class Warehouse:
 
     def workflow_source(self, version: str) -> dict[str, str]:
         """The files of a workflow's version by name. Raises WarehouseError when it is unknown."""
-        return self._record(WorkflowRow.source, WorkflowRow.version == version, f"workflow version {version}")
+        return dict(self._record(WorkflowRow.source, WorkflowRow.version == version, f"workflow version {version}"))
 
     def fingerprint(self, digest: str) -> Fingerprint:
         """What a result depended on. Raises WarehouseError when it is unknown."""

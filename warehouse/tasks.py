@@ -7,13 +7,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from sqlalchemy import Select, exists, func, select
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import Connection
 
 from forge.records import Task, WarehouseError
 from warehouse.acceptance import reasons_of_all, states_of
-from warehouse.engine import insert_new
+from warehouse.engine import insert_into, insert_new
 from warehouse.schema import (
     ArtifactRow,
     CriterionRow,
@@ -97,8 +95,7 @@ def _write_row(connection: Connection, task: Task, task_id: str) -> None:
         "record": record,
         "created_at": time.time(),
     }
-    insert: Any = postgresql_insert if connection.dialect.name == "postgresql" else sqlite_insert
-    statement = insert(TaskRow.__table__).values(row)
+    statement = insert_into(connection, TaskRow).values(row)
     probed = exists().where(ProbeRow.task == TaskRow.id, ProbeRow.stage != "gate")
     connection.execute(
         statement.on_conflict_do_update(

@@ -6,10 +6,11 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
 from forge.records import Trajectory, channel_of, digest
+from warehouse.engine import insert_into, insert_new
 from warehouse.schema import ActionRow, ModelCallRow, TaskRow, TrajectoryRow, TurnRow
 from warehouse.tasks import find_by_prefix
 from warehouse.verdicts import add_first_verdict, current_verdict
@@ -47,12 +48,8 @@ def add_trajectory(connection: Connection, trajectory: Trajectory) -> str:
     key = trajectory_key(trajectory)
     if connection.scalar(select(TrajectoryRow.id).where(TrajectoryRow.key == key)) is not None:
         return key
-    from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-    from sqlalchemy.dialects.sqlite import insert as sqlite_insert
-
-    dialect_insert: Any = postgresql_insert if connection.dialect.name == "postgresql" else sqlite_insert
     row_id = connection.scalar(
-        dialect_insert(TrajectoryRow.__table__)
+        insert_into(connection, TrajectoryRow)
         .values(_row(connection, trajectory, key))
         .on_conflict_do_nothing()
         .returning(TrajectoryRow.id)
@@ -186,7 +183,5 @@ def _write_parts(connection: Connection, trajectory: Trajectory, row_id: int) ->
         }
         for action in trajectory.actions
     ]
-    if turns:
-        connection.execute(insert(TurnRow.__table__), turns)
-    if actions:
-        connection.execute(insert(ActionRow.__table__), actions)
+    insert_new(connection, TurnRow, turns)
+    insert_new(connection, ActionRow, actions)

@@ -20,6 +20,7 @@ when no more evidence is to come that could lift it: such a task is rejected, on
     near_miss_survived        a near-miss kept what it had to lose, or lost more than it may
     criterion_uncovered       a `must` has no killed near-miss that breaks it and nothing else
     over_edit_missing, over_edit_survived   only where the rubric has a `must_not`
+    grader_error              a grader crashed, so that this evidence says nothing; mend the check and probe again
 
 **Windows are evidence per workflow version, files per task.** A terminal solution costs a fraction of a second, so every
 task shows its own, three times. A `gui` or `hybrid` solution costs a desktop and half a minute, and what can break in it
@@ -50,6 +51,7 @@ _FAILED_SOLUTION = (
 )
 _SOLVED = "EXISTS (SELECT 1 FROM probes s WHERE s.task = t.id AND s.kind = 'solution' AND s.current AND s.passed)"
 _COUNTS = "p.current AND NOT p.dropped"
+_GRADED = "COALESCE(p.grading, 'graded') = 'graded'"
 _BAD_NEAR_MISS = "(NOT p.passed OR p.score IS NULL OR p.score >= 1)"
 _BAD_OVER_EDIT = "(NOT p.passed OR p.score IS NULL OR p.score <> 0)"
 
@@ -70,10 +72,10 @@ UNION ALL
 SELECT t.id, 'noop_missing', '', TRUE FROM tasks t WHERE {_PROBED} AND {_none("noop", "p.current")}
 UNION ALL
 SELECT p.task, 'noop_scored', p.name, TRUE
-FROM probes p WHERE p.kind = 'noop' AND p.current AND (NOT p.passed OR p.score IS NULL OR p.score <> 0)
+FROM probes p WHERE p.kind = 'noop' AND p.current AND {_GRADED} AND (NOT p.passed OR p.score IS NULL OR p.score <> 0)
 UNION ALL
 SELECT p.task, 'solution_failed', p.name, TRUE
-FROM probes p WHERE p.kind = 'solution' AND p.current AND (NOT p.passed OR p.score IS NULL OR p.score <> 1)
+FROM probes p WHERE p.kind = 'solution' AND p.current AND {_GRADED} AND (NOT p.passed OR p.score IS NULL OR p.score <> 1)
 UNION ALL
 SELECT t.id, 'solution_missing', s.channel, TRUE
 FROM tasks t JOIN solutions s ON s.task = t.id
@@ -91,7 +93,7 @@ SELECT t.id, 'near_miss_missing', '', {_SOLVED}
 FROM tasks t WHERE {_PROBED} AND NOT {_FAILED_SOLUTION} AND {_none("near_miss")}
 UNION ALL
 SELECT p.task, 'near_miss_survived', p.name, TRUE
-FROM probes p WHERE p.kind = 'near_miss' AND {_COUNTS} AND {_BAD_NEAR_MISS}
+FROM probes p WHERE p.kind = 'near_miss' AND {_COUNTS} AND {_GRADED} AND {_BAD_NEAR_MISS}
 UNION ALL
 SELECT t.id, 'criterion_uncovered', c.criterion, {_SOLVED}
 FROM tasks t JOIN criteria c ON c.task = t.id
@@ -102,7 +104,10 @@ SELECT t.id, 'over_edit_missing', '', {_SOLVED}
 FROM tasks t WHERE t.has_must_not AND {_PROBED} AND NOT {_FAILED_SOLUTION} AND {_none("over_edit")}
 UNION ALL
 SELECT p.task, 'over_edit_survived', p.name, TRUE
-FROM probes p WHERE p.kind = 'over_edit' AND {_COUNTS} AND {_BAD_OVER_EDIT}
+FROM probes p WHERE p.kind = 'over_edit' AND {_COUNTS} AND {_GRADED} AND {_BAD_OVER_EDIT}
+UNION ALL
+SELECT p.task, 'grader_error', p.name, TRUE
+FROM probes p WHERE p.kind <> 'audit' AND {_COUNTS} AND NOT {_GRADED}
 """
 
 STATES = """
@@ -121,7 +126,7 @@ FROM (SELECT task, reason, final,
              CASE WHEN reason IN ('gate_failed', 'gate_missing', 'solution_missing', 'desktop_solution_missing')
                   THEN detail ELSE '' END AS detail
       FROM acceptance_findings_v1) f
-GROUP BY f.reason, f.detail ORDER BY tasks DESC, f.reason, f.detail
+GROUP BY f.reason, f.detail
 """
 
 _STATE_COUNTS = """
@@ -134,13 +139,13 @@ BY_APP = f"""
 SELECT a.app, {_STATE_COUNTS},
        COUNT(*) FILTER (WHERE s.state = 'accepted' AND s.n_apps > 1) AS accepted_with_others
 FROM task_apps a JOIN task_states_v1 s ON s.task = a.task
-GROUP BY a.app ORDER BY a.app
+GROUP BY a.app
 """
 
 BY_SKILL = f"""
 SELECT k.id AS skill, k.apps, {_STATE_COUNTS.replace("COUNT(*) AS tasks", "COUNT(s.task) AS tasks")}
 FROM skills k LEFT JOIN task_states_v1 s ON s.skill = k.id
-GROUP BY k.id, k.apps ORDER BY k.id
+GROUP BY k.id, k.apps
 """
 
 
@@ -155,10 +160,11 @@ _CAUGHT = """p.passed AND p.score IS NOT NULL AND CASE p.kind
 KILL_RATES = f"""
 SELECT p.kind, COUNT(*) FILTER (WHERE NOT p.dropped) AS probes,
        COUNT(*) FILTER (WHERE NOT p.dropped AND {_CAUGHT}) AS right_ones,
-       COUNT(*) FILTER (WHERE NOT p.dropped AND NOT ({_CAUGHT})) AS wrong_ones,
+       COUNT(*) FILTER (WHERE NOT p.dropped AND {_GRADED} AND NOT ({_CAUGHT})) AS wrong_ones,
+       COUNT(*) FILTER (WHERE NOT p.dropped AND NOT {_GRADED}) AS grader_errors,
        {_rate(f"COUNT(*) FILTER (WHERE NOT p.dropped AND {_CAUGHT})", "COUNT(*) FILTER (WHERE NOT p.dropped)")} AS rate,
        COUNT(*) FILTER (WHERE p.dropped) AS dropped
-FROM probes p WHERE p.current AND p.kind <> 'gate' GROUP BY p.kind ORDER BY p.kind
+FROM probes p WHERE p.current AND p.kind <> 'gate' GROUP BY p.kind
 """
 
 KILLS_BY_CHECK = f"""
@@ -169,7 +175,6 @@ SELECT COALESCE(p.check_name, '(any)') AS check_name, p.kind, COALESCE(p.mutant,
        COUNT(*) FILTER (WHERE p.dropped) AS dropped
 FROM probes p WHERE p.current AND p.kind IN ('near_miss', 'audit', 'over_edit')
 GROUP BY COALESCE(p.check_name, '(any)'), p.kind, COALESCE(p.mutant, '')
-ORDER BY check_name, p.kind, mutant
 """
 
 _OUTCOME = """CASE WHEN r.grading <> 'graded' OR r.reward IS NULL THEN
@@ -179,7 +184,7 @@ _OUTCOME = """CASE WHEN r.grading <> 'graded' OR r.reward IS NULL THEN
 BY_OUTCOME = f"""
 SELECT {_OUTCOME} AS outcome, r.ended_by, r.provenance, COUNT(*) AS trajectories, SUM(r.n_turns) AS turns,
        SUM(r.n_actions) AS actions, SUM(r.seconds) AS seconds
-FROM trajectories r GROUP BY {_OUTCOME}, r.ended_by, r.provenance ORDER BY outcome, r.ended_by, r.provenance
+FROM trajectories r GROUP BY {_OUTCOME}, r.ended_by, r.provenance
 """
 
 SUCCESS = f"""
@@ -188,7 +193,7 @@ SELECT t.skill, h.name AS harness, r.teacher, r.provenance, COUNT(*) AS trajecto
        {_rate("COUNT(*) FILTER (WHERE r.reward = 1)", "COUNT(r.reward)")} AS success_rate, AVG(r.reward) AS mean_reward,
        CAST(AVG(r.n_actions) AS DOUBLE PRECISION) AS mean_actions, AVG(r.seconds) AS mean_seconds
 FROM trajectories r JOIN tasks t ON t.id = r.task JOIN harnesses h ON h.digest = r.harness
-GROUP BY t.skill, h.name, r.teacher, r.provenance ORDER BY t.skill, h.name, r.teacher, r.provenance
+GROUP BY t.skill, h.name, r.teacher, r.provenance
 """
 
 SHARES = f"""
@@ -196,16 +201,17 @@ SELECT h.name AS harness, r.provenance, SUM(r.n_gui) AS gui, SUM(r.n_terminal) A
        {_rate("SUM(r.n_gui)", "SUM(r.n_gui + r.n_terminal)")} AS gui_share,
        {_rate("SUM(r.n_terminal)", "SUM(r.n_gui + r.n_terminal)")} AS terminal_share
 FROM trajectories r JOIN harnesses h ON h.digest = r.harness
-GROUP BY h.name, r.provenance ORDER BY h.name, r.provenance
+GROUP BY h.name, r.provenance
 """
 
 COSTS = f"""
-SELECT m.purpose, m.recurring, COUNT(*) AS calls, COUNT(*) FILTER (WHERE m.status <> 'ok') AS failed_calls,
+SELECT m.purpose, CASE WHEN m.recurring THEN 'recurring' ELSE 'one-off' END AS work, COUNT(*) AS calls,
+       COUNT(*) FILTER (WHERE m.status <> 'ok') AS failed_calls,
        SUM(m.prompt_tokens + m.completion_tokens) AS tokens, SUM(m.cost_usd) AS cost_usd,
        {_rate("SUM(m.prompt_tokens + m.completion_tokens)", "MAX(a.n)")} AS tokens_per_accepted_task,
        {_rate("SUM(m.cost_usd)", "MAX(a.n)")} AS cost_per_accepted_task
 FROM model_calls m CROSS JOIN (SELECT COUNT(*) AS n FROM accepted_v1) a
-GROUP BY m.purpose, m.recurring ORDER BY m.purpose, m.recurring
+GROUP BY m.purpose, m.recurring
 """
 
 VIEWS: dict[str, str] = {
@@ -223,6 +229,23 @@ VIEWS: dict[str, str] = {
     "cost_per_accepted_task_v1": COSTS,
 }
 """Every view by its versioned name, in an order in which each refers to earlier ones only."""
+
+
+ORDERS = {
+    "acceptance_findings": "task, reason, detail",
+    "task_states": "skill, task",
+    "accepted": "skill, task",
+    "acceptance_reasons": "tasks DESC, reason, detail",
+    "tasks_by_app": "app",
+    "tasks_by_skill": "skill",
+    "kill_rates": "kind",
+    "kills_by_check": "check_name, kind, mutant",
+    "trajectories_by_outcome": "outcome, ended_by, provenance",
+    "success_by_skill_harness": "skill, harness, teacher, provenance",
+    "channel_share": "harness, provenance",
+    "cost_per_accepted_task": "purpose, work",
+}
+"""In which order people read a view's rows; an engine may forget an ORDER BY inside a view."""
 
 
 def create_views(connection: Connection, names: Iterable[str]) -> None:

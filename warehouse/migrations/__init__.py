@@ -42,7 +42,8 @@ def migrate(engine: Engine) -> None:
 def _revision(connection: Connection) -> str | None:
     if not sa.inspect(connection).has_table("alembic_version"):
         return None
-    return connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    found = connection.scalar(sa.text("SELECT version_num FROM alembic_version"))
+    return None if found is None else str(found)
 
 
 def _check(connection: Connection, found: str | None) -> None:
