@@ -81,7 +81,7 @@ def build_messages(
     messages.append(_user(harness, opening, views[folded] if folded in shown else None, embed))
     for position, turn in enumerate(turns[folded:], folded):
         records = by_turn[turn.index]
-        messages.append(_assistant(turn))
+        messages.append(response_message(turn))
         messages += _results(harness, turn, records)
         text = "" if turn.tool_calls else NO_CALL
         pictures = [zoomed(r.before.screenshot, r.action, harness.observation.width) for r in _zooms(harness, records)]
@@ -102,6 +102,21 @@ def system_prompt(harness: Harness) -> str:
         HarnessError: the template is wrong or names something that is not there.
     """
     return _render(harness)
+
+
+def response_message(turn: Turn) -> Message:
+    """What the model answered in `turn`, as the assistant's message of the chat: in later prompts, and to be learned."""
+    message: Message = {"role": "assistant", "content": turn.text}
+    if turn.tool_calls:
+        message["tool_calls"] = [
+            {
+                "id": call["id"],
+                "type": "function",
+                "function": {"name": call["name"], "arguments": _object(call)},
+            }
+            for call in turn.tool_calls
+        ]
+    return message
 
 
 def clip(text: str, limit: int) -> str:
@@ -160,20 +175,6 @@ def _shown(harness: Harness, views: list[str | None], folded: int) -> set[int]:
 
 def _zooms(harness: Harness, records: Sequence[ActionRecord]) -> list[ActionRecord]:
     return [r for r in records if isinstance(r.action, Zoom) and not r.error and r.before.screenshot]
-
-
-def _assistant(turn: Turn) -> Message:
-    message: Message = {"role": "assistant", "content": turn.text}
-    if turn.tool_calls:
-        message["tool_calls"] = [
-            {
-                "id": call["id"],
-                "type": "function",
-                "function": {"name": call["name"], "arguments": _object(call)},
-            }
-            for call in turn.tool_calls
-        ]
-    return message
 
 
 def _object(call: dict[str, Any]) -> str:
