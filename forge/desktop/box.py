@@ -3,11 +3,11 @@
 What is inside sees a read-only /usr, a handful of files in /etc, a private /tmp and /run, its own process, network, IPC
 and host-name namespaces, and one writable folder of the host: its home at /home/alex. It has no network but its own
 loopback, no capabilities, cannot gain privileges, and runs as user 1000 `alex` inside, as an unprivileged number outside
-(under root) or as the user who started Forge. Its clock, time zone and locale are the guest's.
+(under root) or as the user who started Forge. Its clock, time zone and locale are the guest's (see
+`forge.desktop.clock` and `forge.desktop.place.locale_folder`).
 
 What it does NOT cover: no cgroup limits (they need privileges that a plain user lacks): memory is limited per process by
-RLIMIT_DATA and processes by RLIMIT_NPROC, the home's total size is not limited. The kernel is shared. Time stamps that
-the kernel gives to files are the host's, not the guest's.
+RLIMIT_DATA and processes by RLIMIT_NPROC, the home's total size is not limited. The kernel is shared.
 """
 
 from __future__ import annotations
@@ -20,21 +20,17 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from forge.desktop import clock
 from forge.desktop.place import locale_folder
-from forge.desktop.spawn import identity, unprivileged
+from forge.desktop.spawn import identity, stop, unprivileged
 from forge.records.errors import DesktopError
 from forge.records.guest import USER, Guest
 
 HOME = f"/home/{USER}"
 UID = 1000
 """The guest's user and group id as seen inside the box."""
-
-FAKETIME = "/usr/$LIB/faketime/libfaketimeMT.so.1"  # the dynamic linker expands $LIB to the architecture's folder
-CLOCK = "/run/forge/clock"
 
 _ETC = (
     *("fonts", "libreoffice", "thunderbird", "alternatives", "ld.so.cache", "dbus-1", "xdg", "gtk-2.0", "gtk-3.0"),
@@ -81,6 +77,7 @@ class BoxPlan:
         layers: read-only layers.
         binds: host path to (path inside, writable).
         files: path inside to content of small read-only files.
+        clock_file: host file that steers the clock, see `forge.desktop.clock`; a fixed one if None.
         env: further environment variables.
         as_init: the command is process 1 of the box, which nothing inside can kill.
         nested_users: leave user namespaces allowed inside, for a supervisor that nests another box.
@@ -91,6 +88,7 @@ class BoxPlan:
     layers: Layers = NO_LAYERS
     binds: dict[Path, tuple[str, bool]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
+    clock_file: Path | None = None
     env: dict[str, str] = field(default_factory=dict)
     as_init: bool = False
     nested_users: bool = False
@@ -106,6 +104,9 @@ class BoxPlan:
         binds += [(path, f"/opt/forge/commands/{i}", False) for i, path in enumerate(self.layers.commands)]
         binds += [(path, f"/opt/forge/python/{i}", False) for i, path in enumerate(self.layers.python)]
         binds += [(path, inside, writable) for path, (inside, writable) in self.binds.items()]
+        binds.append((clock.library(), clock.LIBRARY, False))
+        if self.clock_file is not None:
+            binds.append((self.clock_file, clock.CLOCK_FILE, False))
         locale = locale_folder(self.guest.locale)
         if locale is not None:
             binds.append((locale, "/opt/forge/locale", False))
@@ -134,13 +135,16 @@ class BoxPlan:
         box += ["--perms", "0700", "--dir", f"/run/user/{UID}", "--dir", "/var/tmp", "--dir", "/var/log"]
 
         fds: list[int] = []
-        for inside, content in {**_system_files(self.guest), **self.files}.items():
+        files = {**_system_files(self.guest), **self.files}
+        if self.clock_file is None:
+            files[clock.CLOCK_FILE] = clock.clock_bytes(self.guest)
+        for inside, content in files.items():
             fd = os.memfd_create(os.path.basename(inside), 0)
             stack.callback(os.close, fd)
             os.write(fd, content)
             os.lseek(fd, 0, os.SEEK_SET)
             fds.append(fd)
-            box += ["--perms", "0644", "--file", str(fd), inside]
+            box += ["--perms", "0644", "--ro-bind-data", str(fd), inside]
         prefix, sources = _reachable([source for source, _, _ in binds])
         for source, (_, inside, writable) in zip(sources, binds, strict=True):
             box += ["--bind" if writable else "--ro-bind", source, inside]
@@ -164,37 +168,13 @@ def environment(guest: Guest, layers: Layers = NO_LAYERS, compiled_locale: bool 
         "LANG": guest.locale,
         "LC_ALL": guest.locale,
         "XDG_RUNTIME_DIR": f"/run/user/{UID}",
-        "LD_PRELOAD": FAKETIME,
-        "FAKETIME_TIMESTAMP_FILE": CLOCK,
-        # only the wall clock is the guest's: timers must go on as they are, and file times must be one thing to all
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        "NO_FAKE_STAT": "1",
+        **clock.environment(),
     }
     if layers.python:
         result["PYTHONPATH"] = ":".join(f"/opt/forge/python/{i}" for i in range(len(layers.python)))
     if compiled_locale and not guest.locale.startswith(("C.", "POSIX")) and guest.locale != "C":
         result["LOCPATH"] = "/opt/forge/locale"
     return result
-
-
-def clock_text(guest: Guest, *, frozen: bool = False) -> bytes:
-    """The content of the clock file that libfaketime reads: the guest's clock starts now and runs on.
-
-    An offset and not a start is written, because a start would begin anew in every process.
-
-    Raises:
-        DesktopError: the guest's time zone is unknown.
-    """
-    if frozen:
-        return guest.now.strftime("%Y-%m-%d %H:%M:%S\n").encode()
-    try:
-        zone = ZoneInfo(guest.timezone)
-    except (ZoneInfoNotFoundError, ValueError):
-        raise DesktopError(
-            f"time zone {guest.timezone!r} is unknown", mend="use an IANA name such as Europe/Berlin"
-        ) from None
-    offset: timedelta = guest.now.replace(tzinfo=zone) - datetime.fromtimestamp(time.time(), zone)
-    return f"{offset.total_seconds():+.3f}\n".encode()
 
 
 def chown_home(home: Path) -> None:
@@ -265,7 +245,7 @@ def run_boxed(
             try:
                 stdout, stderr, truncated, timed_out = _communicate(process, stdin, started + timeout, output_limit)
             finally:
-                process.kill()
+                stop(process)
         if not os.read(ready, 4096):  # bwrap writes the child's pid here before it runs the command
             raise DesktopError(
                 f"no box could be made: {stderr.decode(errors='replace').strip()[-500:] or 'bwrap ended without a word'}",
@@ -293,7 +273,7 @@ def _communicate(
         while selector.get_map():
             left = deadline - time.monotonic()
             if left <= 0:
-                process.kill()
+                stop(process)
                 timed_out = True
                 break
             for key, _ in selector.select(left):
@@ -319,7 +299,7 @@ def _communicate(
             try:
                 process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
-                process.kill()
+                stop(process)
                 timed_out = True
     return bytes(kept[process.stdout]), bytes(kept[process.stderr]), truncated, timed_out
 
@@ -336,7 +316,6 @@ def _system_files(guest: Guest) -> Mapping[str, bytes]:
         "/etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files\n",
         "/etc/machine-id": b"0f0e0d0c0b0a09080706050403020100\n",
         "/etc/timezone": f"{guest.timezone}\n".encode(),
-        CLOCK: clock_text(guest),
     }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
@@ -72,9 +73,29 @@ def start(
 
 
 def stop(process: subprocess.Popen[bytes] | None) -> None:
-    """Kill a child and reap it; quiet when it is gone already."""
-    if process is None:
+    """Kill a child and reap it; quiet when it is gone already.
+
+    A box is bubblewrap waiting for the first process of a process namespace. That process is killed first: it ends only
+    after all others in its namespace have ended, so that nothing is left when this returns.
+    """
+    if process is None or process.poll() is not None:
         return
+    try:
+        with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
+            children = [int(pid) for pid in file.read().split()]
+    except OSError:
+        children = []
+    for pid in children:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    if children:
+        try:
+            process.wait(2)
+            return
+        except subprocess.TimeoutExpired:
+            pass
     process.kill()
     process.wait()
 

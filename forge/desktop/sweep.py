@@ -1,0 +1,114 @@
+"""Folders of running things, and sweeping up what dead owners left.
+
+A running slot or office owns one folder FORGE_HOME/slots/<id> and holds a lock (flock) on `lock` in it for as long as
+its process lives. The kernel drops the lock when the owner dies, however it dies; so a folder whose lock can be taken
+is a leftover, and one whose lock is held belongs to a living neighbour, also to one in another container.
+Processes need no sweeping: they die with their owner (see `forge.desktop.spawn`).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from forge.desktop.place import home, remove
+from forge.records.errors import DesktopError
+
+_DRAFT_AGE = 60.0  # seconds after which a folder that never got its lock counts as abandoned
+
+
+@dataclass
+class Claim:
+    """A folder of our own; `release` deletes it."""
+
+    folder: Path
+    lock: int
+
+    def release(self) -> None:
+        """Delete the folder and what it says is outside of it, and let go of the lock. May be called twice."""
+        if self.lock < 0:
+            return
+        _clear(self.folder)
+        os.close(self.lock)
+        self.lock = -1
+
+
+def claim(kind: str, root: Path | None = None) -> Claim:
+    """Make a new folder FORGE_HOME/slots/<kind>-<random> and lock it; sweeps leftovers first.
+
+    Raises:
+        DesktopError: the folder cannot be made (full disk, no permission).
+    """
+    slots = (root or home()) / "slots"
+    name = f"{kind}-{secrets.token_hex(6)}"
+    draft = slots / f".new-{name}"
+    try:
+        slots.mkdir(parents=True, exist_ok=True)
+        sweep(root)
+        draft.mkdir(mode=0o755)
+        lock = os.open(draft / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        draft.rename(slots / name)  # from here on a sweeper looks at it, and finds it locked
+    except OSError as error:
+        raise DesktopError(f"{slots} cannot hold a slot: {error.strerror}", mend="check FORGE_HOME") from error
+    return Claim(slots / name, lock)
+
+
+def sweep(root: Path | None = None) -> list[str]:
+    """Delete the folders of dead owners below FORGE_HOME/slots, and their displays' sockets. Returns their names."""
+    slots = (root or home()) / "slots"
+    swept: list[str] = []
+    if not slots.is_dir():
+        return swept
+    for folder in sorted(slots.iterdir()):
+        if not folder.is_dir() or folder.is_symlink():
+            continue
+        try:
+            lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            lock = None
+        try:
+            if lock is None:
+                if time.time() - folder.stat().st_mtime < _DRAFT_AGE:
+                    continue
+            else:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _clear(folder)
+            swept.append(folder.name)
+        except (BlockingIOError, FileNotFoundError):
+            continue  # a living neighbour, or another sweeper was faster
+        finally:
+            if lock is not None:
+                os.close(lock)
+    return swept
+
+
+def _clear(folder: Path) -> None:
+    display = folder / "display"
+    if display.is_file():
+        number = display.read_text().strip()
+        if number.isdigit():
+            forget_display(int(number))
+    remove(folder)
+
+
+def forget_display(number: int) -> None:
+    """Remove the lock and socket of a dead X server; those of a living one (another's by now) stay."""
+    lock = Path(f"/tmp/.X{number}-lock")
+    try:
+        pid = int(lock.read_text())
+        os.kill(pid, 0)
+        return
+    except (FileNotFoundError, ValueError, ProcessLookupError):
+        pass
+    except PermissionError:
+        return
+    for path in (lock, Path(f"/tmp/.X11-unix/X{number}")):
+        try:
+            path.unlink()
+        except (FileNotFoundError, PermissionError):
+            pass
