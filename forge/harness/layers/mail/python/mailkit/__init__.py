@@ -1,0 +1,19 @@
+"""Read and change a Thunderbird profile from a script, leaving files that Thunderbird opens as if it had done it itself.
+
+Part of the terminal layer `mail` (in the guest: `import mailkit`), and what spoils solved states on the host. Standard
+library only. Folders are written as the folder pane shows them: `Inbox` or `Projects/Apollo` for the first account,
+`LABEL/Inbox` for another one, `Local Folders/Notes`.
+
+    profile = mailkit.Profile()
+    message = profile.one("Inbox", subject="Invoice 4711")
+    profile.move(message, "Invoices")
+
+A moved or deleted message stays in its old file, marked expunged (status bit 0008), as Thunderbird leaves it until it
+compacts. The `.msf` index of a changed folder is removed; Thunderbird builds it anew. Not covered: IMAP, maildir, and
+writing the address book while Thunderbird runs (it holds the lock; sqlite3 then raises "database is locked").
+"""
+
+from .message import EXPUNGED, FORWARDED, READ, REPLIED, STARRED, Message
+from .profile import OUTBOX, PROFILE, Account, Profile
+
+__all__ = ["EXPUNGED", "FORWARDED", "OUTBOX", "PROFILE", "READ", "REPLIED", "STARRED", "Account", "Message", "Profile"]

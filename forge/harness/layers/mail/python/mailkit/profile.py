@@ -1,0 +1,451 @@
+"""A Thunderbird profile on disk: finding messages, moving and marking them, folders, contacts, filters, drafts."""
+
+from __future__ import annotations
+
+import email.utils
+import mimetypes
+import os
+import re
+import sqlite3
+import time
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from email.message import EmailMessage
+from pathlib import Path
+from urllib.parse import quote
+
+from .formats import RULES_HEAD, card_rows, folder_file, folder_uri, rule_text
+from .message import (
+    EXPUNGED,
+    FORWARDED,
+    KEYS_WIDTH,
+    READ,
+    REPLIED,
+    STARRED,
+    Message,
+    head_end,
+    split_mbox,
+    with_keys,
+    with_status,
+)
+
+PROFILE = "~/.thunderbird/alex.default"
+OUTBOX = "Local Folders/Unsent Messages"
+TAGS = {"Important": "$label1", "Work": "$label2", "Personal": "$label3", "To Do": "$label4", "Later": "$label5"}
+_NOT_MAIL = (".msf", ".dat", ".html", ".log", ".sqlite")
+_PREF = re.compile(r'^user_pref\("((?:[^"\\]|\\.)*)",\s*(.*)\);\s*$', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Account:
+    """An account of the profile; `folder` is where its mail files lie, `uri` the prefix of its folders' URIs."""
+
+    label: str
+    folder: Path
+    uri: str
+    key: str
+    identity: str = ""
+    name: str = ""
+    address: str = ""
+
+
+class Profile:
+    """A profile folder. Every method reads the files anew, so that two scripts can work on it in turn."""
+
+    def __init__(self, path: str | os.PathLike[str] = PROFILE):
+        self.path = Path(path).expanduser()
+        self.accounts = self._accounts()
+
+    # reading
+
+    def folders(self) -> list[str]:
+        """All folders, account by account, a parent before its children."""
+        found = []
+        for index, account in enumerate(self.accounts):
+            prefix = "" if index == 0 else account.label + "/"
+            found += [prefix + path for path in _walk(account.folder)]
+        return found
+
+    def file(self, folder: str) -> Path:
+        """The mbox file of a folder (which need not exist)."""
+        account, parts = self._split(folder)
+        return folder_file(account.folder, parts)
+
+    def uri(self, folder: str) -> str:
+        """The URI by which filters and preferences name a folder."""
+        account, parts = self._split(folder)
+        return folder_uri(account.uri, parts)
+
+    def messages(self, folder: str | None = None) -> list[Message]:
+        """The messages of a folder (of all folders, when none is named), without expunged ones."""
+        if folder is None:
+            return [message for name in self.folders() for message in self.messages(name)]
+        path = self.file(folder)
+        if not path.is_file():
+            raise LookupError(f"no folder {folder!r}; there are {', '.join(self.folders())}")
+        found = [Message(folder, start, raw) for start, raw in split_mbox(path.read_bytes())]
+        return [message for message in found if not message.status & EXPUNGED]
+
+    def find(self, folder: str | None = None, *, subject: str = "", sender: str = "", id: str = "") -> list[Message]:
+        """Messages whose subject and sender contain these words (case does not matter), or with this Message-ID."""
+        return [
+            message
+            for message in self.messages(folder)
+            if (not id or message.id == id.strip("<>"))
+            and (not subject or subject.casefold() in message.subject.casefold())
+            and (not sender or sender.casefold() in message.sender.casefold())
+        ]
+
+    def one(self, folder: str | None = None, *, subject: str = "", sender: str = "", id: str = "") -> Message:
+        """The one such message. Raises LookupError when there is none or more than one."""
+        found = self.find(folder, subject=subject, sender=sender, id=id)
+        if len(found) != 1:
+            raise LookupError(
+                f"{len(found)} messages match folder={folder} subject={subject!r} from={sender!r} id={id}"
+            )
+        return found[0]
+
+    # messages
+
+    def flag(
+        self,
+        message: Message,
+        *,
+        read: bool | None = None,
+        starred: bool | None = None,
+        replied: bool | None = None,
+        forwarded: bool | None = None,
+    ) -> None:
+        """Set or clear flags; None leaves one as it is."""
+        status = message.status
+        for bit, value in ((READ, read), (STARRED, starred), (REPLIED, replied), (FORWARDED, forwarded)):
+            if value is not None:
+                status = status | bit if value else status & ~bit
+        self._rewrite(message, lambda raw: with_status(raw, status))
+
+    def tag(self, message: Message, *tags: str) -> None:
+        """Add tags, by key (`$label1`) or by the name that Thunderbird shows (`Important`)."""
+        self.set_tags(message, [*message.tags, *tags])
+
+    def untag(self, message: Message, *tags: str) -> None:
+        """Remove tags."""
+        gone = {self.tag_key(tag) for tag in tags}
+        self.set_tags(message, [tag for tag in message.tags if tag not in gone])
+
+    def set_tags(self, message: Message, tags: Sequence[str]) -> None:
+        """Replace all tags."""
+        keys = list(dict.fromkeys(self.tag_key(tag) for tag in tags))
+        self._rewrite(message, lambda raw: with_keys(raw, keys))
+
+    def tag_key(self, tag: str) -> str:
+        """The key of a tag given by key or by name."""
+        own = {v: k[14:-4] for k, v in self._prefs().items() if k.startswith("mailnews.tags.") and k.endswith(".tag")}
+        return {**TAGS, **own}.get(tag, tag)
+
+    def copy(self, message: Message, folder: str) -> None:
+        """Put a copy into another folder, with its flags and tags."""
+        self.append(folder, message.raw)
+
+    def move(self, message: Message, folder: str) -> None:
+        """Move a message to another folder."""
+        self.append(folder, message.raw)
+        self.expunge(message)
+
+    def delete(self, message: Message) -> None:
+        """Move a message to its account's Trash; what is in Trash already is gone."""
+        account, parts = self._split(message.folder)
+        if parts[0] == "Trash":
+            self.expunge(message)
+        else:
+            self.move(message, "Trash" if account is self.accounts[0] else account.label + "/Trash")
+
+    def expunge(self, message: Message) -> None:
+        """Mark a message as gone, as Thunderbird does until it compacts the folder."""
+        self._rewrite(message, lambda raw: with_status(raw, message.status | EXPUNGED))
+
+    def append(self, folder: str, raw: bytes) -> None:
+        """Add a message (headers and body) to the end of a folder."""
+        path = self.file(folder)
+        if not path.is_file():
+            raise LookupError(f"no folder {folder!r}; there are {', '.join(self.folders())}")
+        data = path.read_bytes()
+        gap = b"" if not data or data.endswith(b"\n\n") else b"\n" if data.endswith(b"\n") else b"\n\n"
+        stamp = time.strftime("%a %b %d %H:%M:%S %Y").encode()
+        if not re.search(rb"^X-Mozilla-Status:", raw[: head_end(raw)], re.MULTILINE):
+            blank = b"X-Mozilla-Status: 0000\nX-Mozilla-Status2: 00000000\nX-Mozilla-Keys: "
+            raw = blank + b" " * KEYS_WIDTH + b"\n" + raw
+        self._write(folder, data + gap + b"From - " + stamp + b"\n" + raw.rstrip(b"\n") + b"\n\n")
+
+    def save_attachment(self, message: Message, name: str, path: str | os.PathLike[str]) -> Path:
+        """Write an attachment of a message to a file and return its path."""
+        files = message.attachments
+        if name not in files:
+            raise LookupError(f"{message.subject!r} has no attachment {name!r}; it has {', '.join(files) or 'none'}")
+        target = Path(path).expanduser()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(files[name])
+        return target
+
+    # writing mail
+
+    def draft(
+        self,
+        *,
+        to: Sequence[str] | str = (),
+        cc: Sequence[str] | str = (),
+        bcc: Sequence[str] | str = (),
+        subject: str = "",
+        text: str = "",
+        attachments: Iterable[str | os.PathLike[str]] = (),
+        answers: Message | None = None,
+    ) -> None:
+        """Save a draft from the first account, as the compose window's Save does."""
+        draft_info = "internal/draft; vcard=0; receipt=0; DSN=0; uuencode=0; attachmentreminder=0; deliveryformat=0"
+        mail = self._compose(to, cc, bcc, subject, text, attachments, answers)
+        mail["X-Mozilla-Draft-Info"] = draft_info
+        self.append("Drafts", _mozilla(0) + mail.as_bytes(policy=mail.policy.clone(linesep="\n")))
+
+    def unsent(
+        self,
+        *,
+        to: Sequence[str] | str,
+        cc: Sequence[str] | str = (),
+        bcc: Sequence[str] | str = (),
+        subject: str = "",
+        text: str = "",
+        attachments: Iterable[str | os.PathLike[str]] = (),
+        answers: Message | None = None,
+    ) -> None:
+        """Put a mail into the outbox, as sending does while Thunderbird is offline."""
+        mail = self._compose(to, cc, bcc, subject, text, attachments, answers)
+        self.append(
+            "Local Folders/Unsent Messages", _mozilla(0x0800) + mail.as_bytes(policy=mail.policy.clone(linesep="\n"))
+        )
+        if answers is not None:
+            self.flag(answers, replied=True)
+
+    # folders, address book, filters
+
+    def create_folder(self, folder: str) -> None:
+        """Make an empty folder; its parent must be there."""
+        account, parts = self._split(folder)
+        path = folder_file(account.folder, parts)
+        if path.exists():
+            raise FileExistsError(f"folder {folder!r} is there already")
+        if len(parts) > 1 and not folder_file(account.folder, parts[:-1]).is_file():
+            raise LookupError(f"{folder!r}: its parent folder is missing")
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"")
+
+    def contacts(self) -> dict[str, dict[str, str]]:
+        """Card id to its properties, of the personal address book."""
+        cards: dict[str, dict[str, str]] = {}
+        with self._abook() as book:
+            for card, name, value in book.execute("SELECT card, name, value FROM properties"):
+                cards.setdefault(card, {})[name] = value
+        return cards
+
+    def add_contact(self, name: str, email: str, **more: str) -> str:
+        """Add a card and return its id.
+
+        `more`: first, last, second_email, phone, organization, title, nickname, note. First and last name default to
+        the first word of `name` and the rest.
+        """
+        first, _, last = name.partition(" ")
+        values = {"first": first, "last": last, **more, "name": name, "email": email}
+        card = str(uuid.uuid4())
+        with self._abook() as book:
+            rows = card_rows(card, values, modified=int(time.time()))
+            book.executemany("INSERT INTO properties VALUES (?, ?, ?)", [(card, *row) for row in rows])
+        return card
+
+    def remove_contact(self, email: str) -> None:
+        """Remove the cards with this address."""
+        gone = [c for c, p in self.contacts().items() if p.get("PrimaryEmail", "").casefold() == email.casefold()]
+        if not gone:
+            raise LookupError(f"no contact has the address {email}")
+        with self._abook() as book:
+            for card in gone:
+                book.execute("DELETE FROM properties WHERE card = ?", (card,))
+                book.execute("DELETE FROM list_cards WHERE card = ?", (card,))
+
+    def filter_file(self, account: str = "") -> Path:
+        """Where an account's filters are; the first account's by default."""
+        return self._account(account).folder / "msgFilterRules.dat"
+
+    def add_filter(
+        self,
+        name: str,
+        conditions: Iterable[tuple[str, str, str]],
+        actions: Iterable[tuple[str, str]],
+        *,
+        match: str = "all",
+        enabled: bool = True,
+        account: str = "",
+    ) -> None:
+        """Add a filter before the others, as Thunderbird's window does.
+
+        Args:
+            name: what the list of filters shows.
+            conditions: (field, operator, value): `("subject", "contains", "invoice")`.
+            actions: (kind, value): `("move", "Invoices")`, `("tag", "Work")`, `("star", "")`; see `ACTIONS`.
+            match: all or any of the conditions.
+            enabled: whether it runs.
+            account: label of the account; the first one when empty.
+        """
+        resolved = [
+            (k, self.uri(v) if k in ("move", "copy") else self.tag_key(v) if k == "tag" else v) for k, v in actions
+        ]
+        rule = rule_text(name, enabled, match, conditions, resolved)
+        path = self.filter_file(account)
+        old = path.read_text("utf-8") if path.is_file() else ""
+        head, _, rest = (old or RULES_HEAD).partition('name="')
+        path.write_text(head + rule + ('name="' + rest if rest else ""), "utf-8")
+
+    # inside
+
+    def _prefs(self) -> dict[str, str]:
+        text = (self.path / "prefs.js").read_text("utf-8")
+        return {k: _unquote(v) for k, v in _PREF.findall(text)}
+
+    def _accounts(self) -> list[Account]:
+        prefs = self._prefs()
+        found = []
+        for key in prefs.get("mail.accountmanager.accounts", "").split(","):
+            server = prefs.get(f"mail.account.{key}.server", "")
+            where = prefs.get(f"mail.server.{server}.directory-rel", "").removeprefix("[ProfD]")
+            if not where:
+                continue
+            user, host = (
+                prefs.get(f"mail.server.{server}.userName", ""),
+                prefs.get(f"mail.server.{server}.hostname", ""),
+            )
+            identity = prefs.get(f"mail.account.{key}.identities", "").split(",")[0]
+            found.append(
+                Account(
+                    label=prefs.get(f"mail.server.{server}.name", host),
+                    folder=self.path / where,
+                    uri=f"mailbox://{quote(user, safe='')}@{quote(host, safe='')}",
+                    key=key,
+                    identity=identity,
+                    name=prefs.get(f"mail.identity.{identity}.fullName", ""),
+                    address=prefs.get(f"mail.identity.{identity}.useremail", ""),
+                )
+            )
+        if not found:
+            raise LookupError(f"{self.path}/prefs.js names no mail account")
+        return found
+
+    def _account(self, label: str) -> Account:
+        for account in self.accounts:
+            if account.label == label:
+                return account
+        if label:
+            raise LookupError(f"no account {label!r}; there are {', '.join(a.label for a in self.accounts)}")
+        return self.accounts[0]
+
+    def _split(self, folder: str) -> tuple[Account, list[str]]:
+        head, _, rest = folder.partition("/")
+        for account in self.accounts:
+            if account.label == head and rest:
+                return account, rest.split("/")
+        return self.accounts[0], folder.split("/")
+
+    def _abook(self) -> _Book:
+        return _Book(self.path / "abook.sqlite")
+
+    def _rewrite(self, message: Message, change: Callable[[bytes], bytes]) -> None:
+        data = self.file(message.folder).read_bytes()
+        same = [(s, r) for s, r in split_mbox(data) if r == message.raw or Message("", s, r).id == message.id != ""]
+        same = [(s, r) for s, r in same if not Message("", s, r).status & EXPUNGED]
+        if not same:
+            raise LookupError(f"{message.subject!r} is no longer in {message.folder}")
+        start, raw = min(same, key=lambda found: abs(found[0] - message.offset))
+        self._write(message.folder, data[:start] + change(raw) + data[start + len(raw) :])
+
+    def _write(self, folder: str, data: bytes) -> None:
+        path = self.file(folder)
+        temporary = path.with_name(f".{path.name}.new")
+        temporary.write_bytes(data)
+        os.replace(temporary, path)
+        path.with_name(path.name + ".msf").unlink(missing_ok=True)
+
+    def _compose(
+        self,
+        to: Sequence[str] | str,
+        cc: Sequence[str] | str,
+        bcc: Sequence[str] | str,
+        subject: str,
+        text: str,
+        attachments: Iterable[str | os.PathLike[str]],
+        answers: Message | None,
+    ) -> EmailMessage:
+        account = self.accounts[0]
+        mail = EmailMessage()
+        mail["Message-ID"] = f"<{uuid.uuid4()}@{account.address.partition('@')[2]}>"
+        mail["Date"] = email.utils.formatdate(localtime=True)
+        mail["User-Agent"] = "Mozilla Thunderbird"
+        mail["From"] = email.utils.formataddr((account.name, account.address))
+        for name, people in (("To", to), ("Cc", cc), ("Bcc", bcc)):
+            pairs = [_pair(person) for person in ([people] if isinstance(people, str) else people)]
+            if pairs:
+                mail[name] = ", ".join(email.utils.formataddr(pair) for pair in pairs)
+        mail["Subject"] = subject
+        if answers is not None:
+            mail["In-Reply-To"] = f"<{answers.id}>"
+            mail["References"] = f"{answers.header('References')} <{answers.id}>".strip()
+        mail["X-Identity-Key"] = account.identity
+        mail["Fcc"] = folder_uri(account.uri, ["Sent"])
+        mail.set_content(text.rstrip("\n") + "\n")
+        for path in attachments:
+            file = Path(path).expanduser()
+            kind = (mimetypes.guess_type(file.name)[0] or "application/octet-stream").split("/")
+            mail.add_attachment(file.read_bytes(), maintype=kind[0], subtype=kind[1], filename=file.name)
+        return mail
+
+
+class _Book:
+    """A connection to an address book that commits and closes."""
+
+    def __init__(self, path: Path):
+        if not path.is_file():
+            raise LookupError(f"no address book at {path}")
+        self.connection = sqlite3.connect(path)
+
+    def __enter__(self) -> sqlite3.Connection:
+        return self.connection
+
+    def __exit__(self, kind: object, value: object, trace: object) -> None:
+        if kind is None:
+            self.connection.commit()
+        self.connection.close()
+
+
+def _mozilla(status: int) -> bytes:
+    return b"X-Mozilla-Status: %04x\nX-Mozilla-Status2: 00000000\n" % status
+
+
+def _walk(base: Path, prefix: str = "") -> list[str]:
+    found: list[str] = []
+    if not base.is_dir():
+        return found
+    for path in sorted(base.iterdir(), key=lambda p: p.name):
+        if path.is_file() and not path.name.startswith(".") and path.suffix not in _NOT_MAIL:
+            found.append(prefix + path.name)
+            found += _walk(base / (path.name + ".sbd"), prefix + path.name + "/")
+    return found
+
+
+def _pair(person: str) -> tuple[str, str]:
+    if person.endswith(">") and "<" in person:
+        name, _, address = person[:-1].rpartition("<")
+        return name.strip().strip('"'), address
+    return "", person
+
+
+def _unquote(value: str) -> str:
+    value = value.strip()
+    if value.startswith('"') and value.endswith('"'):
+        return re.sub(r"\\(.)", r"\1", value[1:-1])
+    return value
