@@ -24,13 +24,17 @@ P = TypeVar("P", bound=Params)
 
 @dataclass(frozen=True)
 class PreparedFile:
-    """One file (or empty folder) for the guest's home; `path` is written `~/...`."""
+    """One file (or empty folder) for the guest's home; `path` is written `~/...`.
+
+    `mtime` is when it was last changed, seconds since 1970; None: the guest's clock at the start.
+    """
 
     path: str
     data: bytes = b""
     role: Role = Role.VISIBLE
     mode: int = 0o644
     folder: bool = False
+    mtime: int | None = None
 
 
 @dataclass(frozen=True)
