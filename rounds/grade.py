@@ -38,7 +38,7 @@ def grade_snapshot(
         with workshop.new_home(task) as before, workshop.new_home(task, (Role.GOLD,)) as gold:
             return workshop.graders.grade(
                 task.rubric, before=before, after=after, gold=gold, answer=answer, status=status or "success",
-                guest=task.guest, office=workshop.office().address,
+                guest=task.guest, office_address=workshop.office().address,
             )  # fmt: skip
     finally:
         shutil.rmtree(folder, ignore_errors=True)

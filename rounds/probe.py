@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from verifiers.same import same_answer, same_state
-from verifiers.spoil import near_misses
+from verifiers.spoil import killed, near_misses
 
 import skills
 from forge.desktop import run_boxed
@@ -91,6 +91,7 @@ class _Probing:
                 return found
             with self._run(solution, before) as solved:
                 found.append(self._solution(before, solved, 1))
+                self.solved_verdict = found[-1].verdict
                 for number in range(2, SOLUTION_RUNS + 1):
                     with self._run(solution, before) as again:
                         found.append(self._solution(before, again, number))
@@ -119,8 +120,7 @@ class _Probing:
         for spoiled in near_misses(self.task.rubric, case, self.task.seed):
             with self._copy(solved.home) as home:
                 began = time.perf_counter()
-                if spoiled.apply is not None:
-                    spoiled.apply(home)
+                spoiled.spoil(home)
                 answer = solved.answer if spoiled.answer is None else spoiled.answer
                 yield self._judge_near_miss(
                     spoiled.kind, spoiled.near_miss, before, solved, Played(home, answer, ""),
@@ -141,14 +141,11 @@ class _Probing:
         self, kind: ProbeKind, miss: NearMiss, before: Path, solved: Played, spoiled: Played, status: str, began: float
     ) -> Probe:
         verdict = self._grade(before, spoiled.home, spoiled.answer, status)
-        lost = {c.criterion for c in verdict.criteria if c.score < 1.0}
-        killed = verdict.score is not None and verdict.score < 1.0 and set(miss.breaks) <= lost
-        if miss.only:
-            killed = killed and lost <= set(miss.breaks)
+        passed, evidence = killed(miss, self.solved_verdict, verdict)
         right = status == "success" and self._is_right(solved, spoiled)
         expected = f"loses {', '.join(miss.breaks) or 'something'}{' and nothing else' if miss.only else ''}"
-        probe = self._row(kind, miss.name, expected, verdict, killed, began)
-        return probe.model_copy(update={"near_miss": miss, "dropped": right})
+        probe = self._row(kind, miss.name, expected, verdict, passed, began)
+        return probe.model_copy(update={"near_miss": miss, "dropped": right, "evidence": evidence[:4000]})
 
     def _is_right(self, solved: Played, spoiled: Played) -> bool:
         """Whether the spoiled state is by chance the solved one; decided without a grader."""
@@ -159,7 +156,7 @@ class _Probing:
     def _grade(self, before: Path, after: Path, answer: str | None, status: str = "success") -> Verdict:
         return self.workshop.graders.grade(
             self.task.rubric, before=before, after=after, answer=answer, status=status, guest=self.task.guest,
-            office=self.office.address,
+            office_address=self.office.address,
         )  # fmt: skip
 
     def _row(self, kind: ProbeKind, name: str, expected: str, verdict: Verdict, passed: bool, began: float) -> Probe:
