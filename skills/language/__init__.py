@@ -1,0 +1,1 @@
+"""The workflow language: located YAML, `${...}` expressions, shapes, and the reader that checks a whole workflow."""

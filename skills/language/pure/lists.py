@@ -1,0 +1,181 @@
+"""Functions on lists and records."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from skills.language.functions import MAX_ITEMS, function
+from skills.language.located import nearest
+from skills.language.shapes import ANY, BOOL, NUMBER, TEXT, Shape, list_of
+
+_GROUP = "Lists and records"
+
+
+def _same(items: Shape, *_: Shape) -> Shape:
+    return items if items.kind == "list" else list_of()
+
+
+def _item(items: Shape, *_: Shape) -> Shape:
+    return items.item or ANY if items.kind == "list" else ANY
+
+
+def _field(record: Any, path: str) -> Any:
+    for part in path.split("."):
+        if not isinstance(record, dict):
+            raise ValueError(f"an item is no record, so it has no {part!r}")
+        if part not in record:
+            raise ValueError(f"an item has no {part!r}; {nearest(part, record)}")
+        record = record[part]
+    return record
+
+
+@function(_GROUP, NUMBER, name="len")
+def length(value: list | str | dict) -> int:
+    """How many items, characters or keys."""
+    return len(value)
+
+
+@function(_GROUP, _same, name="sorted")
+def in_order(items: list, by: str = "", reverse: bool = False) -> list:
+    """Sorted, equal ones in their old order; `by` names the field of records (`"a.b"` goes deeper)."""
+    try:
+        return sorted(items, key=lambda item: _field(item, by) if by else item, reverse=reverse)
+    except TypeError:
+        raise ValueError("the items are of different kinds and have no order; sort by a field") from None
+
+
+@function(_GROUP, _same, name="reversed")
+def backwards(items: list) -> list:
+    """From last to first."""
+    return list(items)[::-1]
+
+
+@function(_GROUP, _same)
+def unique(items: list) -> list:
+    """Each value once, in the order of first appearance."""
+    seen: dict[str, Any] = {}
+    for item in items:
+        seen.setdefault(json.dumps(item, sort_keys=True), item)
+    return list(seen.values())
+
+
+@function(_GROUP, _item)
+def first(items: list) -> Any:
+    """The first item. An empty list is an error."""
+    if not items:
+        raise ValueError("the list is empty")
+    return items[0]
+
+
+@function(_GROUP, _item)
+def last(items: list) -> Any:
+    """The last item. An empty list is an error."""
+    if not items:
+        raise ValueError("the list is empty")
+    return items[-1]
+
+
+@function(_GROUP, _item)
+def find(items: list, field: str, value: Any) -> Any:
+    """The first record whose `field` is `value`. None is an error."""
+    for item in items:
+        if _field(item, field) == value:
+            return item
+    raise ValueError(f"no item has {field} = {value!r}")
+
+
+@function(_GROUP, _same)
+def where(items: list, field: str, value: Any) -> list:
+    """The records whose `field` is `value`."""
+    return [item for item in items if _field(item, field) == value]
+
+
+@function(_GROUP, list_of())
+def pluck(items: list, field: str) -> list:
+    """That field of each record."""
+    return [_field(item, field) for item in items]
+
+
+@function(_GROUP, NUMBER)
+def index(items: list, value: Any) -> int:
+    """The place of a value, counted from 0. Absent is an error."""
+    if value not in items:
+        raise ValueError(f"the list does not hold {value!r}")
+    return list(items).index(value)
+
+
+@function(_GROUP, NUMBER)
+def count(items: list | str, value: Any) -> int:
+    """How often a value stands in the list."""
+    return items.count(value)
+
+
+@function(_GROUP, BOOL, name="all")
+def every(items: list) -> bool:
+    """Whether every item is true."""
+    return all(items)
+
+
+@function(_GROUP, BOOL, name="any")
+def some(items: list) -> bool:
+    """Whether some item is true."""
+    return any(items)
+
+
+@function(_GROUP, list_of(NUMBER), name="range")
+def numbers_from(start: int, end: int) -> list:
+    """The whole numbers from `start` to `end`, both included."""
+    if end - start > MAX_ITEMS:
+        raise ValueError(f"a list has at most {MAX_ITEMS} items")
+    return list(range(start, end + 1))
+
+
+@function(_GROUP, list_of(list_of()), name="zip")
+def pairs(one: list, other: list) -> list:
+    """Pairs [a, b] of two lists of equal length."""
+    if len(one) != len(other):
+        raise ValueError(f"the lists have {len(one)} and {len(other)} items")
+    return [[a, b] for a, b in zip(one, other, strict=True)]
+
+
+@function(_GROUP, list_of(list_of()), name="enumerate")
+def numbered(items: list, start: int = 0) -> list:
+    """Pairs [number, item]."""
+    return [[start + place, item] for place, item in enumerate(items)]
+
+
+@function(_GROUP, list_of())
+def flatten(items: list) -> list:
+    """The items of a list of lists, in one list."""
+    return [item for inner in items for item in (inner if isinstance(inner, list | tuple) else [inner])]
+
+
+@function(_GROUP, list_of(TEXT))
+def keys(record: dict) -> list:
+    """The names of a record's fields, in their order."""
+    return list(record)
+
+
+@function(_GROUP, list_of())
+def values(record: dict) -> list:
+    """The values of a record's fields, in their order."""
+    return list(record.values())
+
+
+@function(_GROUP)
+def get(record: dict, field: str, default: Any = None) -> Any:
+    """A field, or the default where the record lacks it."""
+    return record.get(field, default)
+
+
+@function(_GROUP, Shape("record", open=True))
+def merge(one: dict, other: dict) -> dict:
+    """The fields of both; the second wins."""
+    return {**one, **other}
+
+
+@function(_GROUP, lambda record, *_: record if record.kind == "record" else ANY, name="only")
+def only_fields(record: dict, fields: list) -> dict:
+    """The record with these fields only."""
+    return {field: _field(record, field) for field in fields}

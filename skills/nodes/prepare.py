@@ -1,0 +1,87 @@
+"""`prepare`: files for the guest's home, made by a preparer, and the facts that hold of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from forge.records import JSON, InputError, PreparerError, digest, sha256_hex
+from preparers.base import PREPARERS, Context, Preparer
+from skills.language.located import Located, Place
+from skills.language.models import check_fields, holds_expression
+from skills.language.shapes import ANY, Shape, shape
+from skills.language.template import Record, compile_template
+from skills.nodes.base import Node, NodeKind, Outcome, Reading, Station, node_kind
+
+
+class Prepare(Node):
+    """A preparer with its parameters."""
+
+    def __init__(self, name: str, place: Place, preparer: Preparer[Any], params: Record, folder: Path):
+        super().__init__(name, place, params.names | {"guest"})
+        self.preparer = preparer
+        self.params = params
+        self.folder = folder
+
+    @property
+    def identity(self) -> JSON:
+        return [self.preparer.name, self.preparer.version]
+
+    @property
+    def type(self) -> str:
+        return self.preparer.name
+
+    def key(self, inputs: JSON, station: Station) -> str:
+        document = self._document(inputs)
+        content = sha256_hex(document.read_bytes()) if document is not None and document.is_file() else None
+        return digest([super().key(inputs, station), station.guest.to_json(), station.files, content])
+
+    def keeps(self, station: Station) -> bool:
+        return True
+
+    def infer(self, scope: Mapping[str, Shape]) -> Shape:
+        self.params.infer(scope)
+        return shape(getattr(self.preparer, "gives", ANY))
+
+    def render(self, scope: Mapping[str, Any]) -> JSON:
+        return self.params.render(scope)
+
+    def run(self, inputs: JSON, station: Station) -> Outcome:
+        context = Context(guest=station.guest, office=station.kitchen.office)
+        try:
+            document = self._document(inputs)
+            params = self.preparer.validate(inputs if document is None else {**inputs, "source": str(document)})
+            if not station.files:
+                return Outcome(self.preparer.facts(params, context), preparer=self.preparer.name)
+            made = self.preparer.prepare(params, context)
+        except PreparerError as error:
+            raise self.error(error.message, error.mend) from error
+        return Outcome(made.facts, made.files, self.preparer.name)
+
+    def _document(self, inputs: JSON) -> Path | None:
+        """The person's own file that is taken over, where the preparer takes one: relative paths begin at the workflow."""
+        source = inputs.get("source") if "source" in self.preparer.params.model_fields else None
+        return self.folder / source if isinstance(source, str) else None
+
+
+@node_kind
+class PrepareKind(NodeKind):
+    """Files by a preparer; its parameters stand beside: `{prepare: calc.workbook, path: ..., sheets: [...]}`."""
+
+    name = "prepare"
+
+    def read(self, name: str, spec: dict[str, Located], place: Place, reading: Reading) -> Node:
+        where = spec[self.name]
+        called = where.text(f"{name}: prepare")
+        try:
+            preparer = PREPARERS.get(called)
+        except InputError as error:
+            raise where.error(f"{name}: {error.message}", error.mend) from None
+        fields = {key: value for key, value in spec.items() if key != self.name}
+        check_fields(preparer.params, fields, place, f"{name}: {called}", reading.problems)
+        document = fields.get("source") if "source" in preparer.params.model_fields else None
+        if document is not None and not holds_expression(document) and not Path(str(document.value)).is_absolute():
+            reading.source.read(document.text("source"), document.place, "the document")
+        params = Record({key: compile_template(value) for key, value in fields.items()}, place)
+        return Prepare(name, place, preparer, params, reading.source.folder)
