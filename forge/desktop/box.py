@@ -145,7 +145,7 @@ class BoxPlan:
             os.lseek(fd, 0, os.SEEK_SET)
             fds.append(fd)
             box += ["--perms", "0644", "--ro-bind-data", str(fd), inside]
-        prefix, sources = _reachable([source for source, _, _ in binds])
+        prefix, sources = reachable([source for source, _, _ in binds])
         for source, (_, inside, writable) in zip(sources, binds, strict=True):
             box += ["--bind" if writable else "--ro-bind", source, inside]
         box += ["--remount-ro", "/", "--clearenv"]
@@ -319,7 +319,7 @@ def _system_files(guest: Guest) -> Mapping[str, bytes]:
     }
 
 
-def _reachable(sources: list[Path]) -> tuple[list[str], list[str]]:
+def reachable(sources: list[Path]) -> tuple[list[str], list[str]]:
     """Paths under which the box's unprivileged user can reach `sources`, and a command prefix that makes them so.
 
     Under root a source may lie below a folder that is closed to others (/root, pytest's temporary folders). Such

@@ -29,7 +29,7 @@ def environment() -> dict[str, str]:
     return {"LD_PRELOAD": LIBRARY, "FORGE_CLOCK": CLOCK_FILE}
 
 
-def library(root: Path | None = None) -> Path:
+def library() -> Path:
     """The compiled library on the host. Raises DesktopError when there is no C compiler."""
     source = Path(inside.__file__ or "").with_name("guestclock.c")
     name = f"clock/{platform.machine()}-{hashlib.sha256(source.read_bytes()).hexdigest()[:16]}"
@@ -48,7 +48,7 @@ def library(root: Path | None = None) -> Path:
             )
         target.chmod(0o755)
 
-    return cached(name, build, root) / "guestclock.so"
+    return cached(name, build) / "guestclock.so"
 
 
 def clock_bytes(guest: Guest) -> bytes:

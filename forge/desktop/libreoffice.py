@@ -57,7 +57,7 @@ def version() -> str:
     return f"{values.get('UpdateID', '').split('_')[1:2]}{values.get('buildid', '')}".strip("[]'").replace("']", "-")
 
 
-def template(root: Path | None = None) -> Path:
+def template() -> Path:
     """The folder with a baked profile, ready to be copied to ~/.config/libreoffice/4. Built at the first call.
 
     Raises:
@@ -65,12 +65,12 @@ def template(root: Path | None = None) -> Path:
     """
     changed = int(Path(SOFFICE).stat().st_mtime) if Path(SOFFICE).exists() else 0
     name = digest([version(), changed, _SETTINGS])[:16]
-    return cached(f"libreoffice/{name}", _bake, root) / "profile"
+    return cached(f"libreoffice/{name}", _bake) / "profile"
 
 
-def copy_profile(home: Path, root: Path | None = None) -> None:
+def copy_profile(home: Path) -> None:
     """Put the baked profile into a home."""
-    shutil.copytree(template(root), home / PROFILE, dirs_exist_ok=True)
+    shutil.copytree(template(), home / PROFILE, dirs_exist_ok=True)
 
 
 def _bake(folder: Path) -> None:

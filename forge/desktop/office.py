@@ -221,7 +221,7 @@ class Office:
             home=folder / "home",
             binds={
                 folder / "run": ("/run/office", True),
-                libreoffice.template(self._root): ("/opt/forge/profile", False),
+                libreoffice.template(): ("/opt/forge/profile", False),
             },
             files={"/opt/forge/office_server.py": script},
             env={"SAL_USE_VCLPLUGIN": "svp", "FORGE_CLOCK": "/run/office/clock"},

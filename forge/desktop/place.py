@@ -19,13 +19,18 @@ def home() -> Path:
     return Settings().home.resolve()
 
 
-def cached(name: str, build: Callable[[Path], None], root: Path | None = None) -> Path:
-    """The cache folder FORGE_HOME/cache/`name`, built once by `build(empty folder)`.
+def cache() -> Path:
+    """The folder of things that may be deleted at any time: FORGE_CACHE, else FORGE_HOME/cache."""
+    return Path(os.environ["FORGE_CACHE"]).resolve() if os.environ.get("FORGE_CACHE") else home() / "cache"
+
+
+def cached(name: str, build: Callable[[Path], None]) -> Path:
+    """The cache folder called `name`, built once by `build(empty folder)`.
 
     Two processes may build at the same time; the first rename wins and the other result is thrown away. What fails to
     build leaves nothing behind.
     """
-    target = (root or home()) / "cache" / name
+    target = cache() / name
     if target.is_dir():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
+import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,18 +98,12 @@ def _clear(folder: Path) -> None:
 
 
 def forget_display(number: int) -> None:
-    """Remove the lock and socket of a dead X server; those of a living one (another's by now) stay."""
-    lock = Path(f"/tmp/.X{number}-lock")
+    """Remove the socket of a dead X server; that of a living one, which may have taken the number since, stays."""
+    path = Path(f"/tmp/.X11-unix/X{number}")
     try:
-        pid = int(lock.read_text())
-        os.kill(pid, 0)
-        return
-    except (FileNotFoundError, ValueError, ProcessLookupError):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(path))
+    except ConnectionRefusedError:
+        path.unlink(missing_ok=True)
+    except OSError:
         pass
-    except PermissionError:
-        return
-    for path in (lock, Path(f"/tmp/.X11-unix/X{number}")):
-        try:
-            path.unlink()
-        except (FileNotFoundError, PermissionError):
-            pass

@@ -1,0 +1,200 @@
+"""A private X display with a window manager: Xvfb behind a cookie, no TCP, and openbox.
+
+Each slot has its own, so that what can draw on or type into one screen can do nothing to another. Both run as the
+unprivileged user of `forge.desktop.spawn` and die with this process.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import select
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from forge.desktop.box import reachable
+from forge.desktop.place import remove
+from forge.desktop.spawn import identity, start, stop, unprivileged
+from forge.desktop.sweep import forget_display
+from forge.records.errors import DesktopError
+
+if TYPE_CHECKING:
+    import subprocess
+
+T = TypeVar("T")
+_TIMEOUT = 20.0
+_environment = threading.Lock()
+
+
+class Display:
+    """One X server and one window manager.
+
+    Args:
+        folder: an existing folder of the host for the cookie and the logs.
+        width: pixels.
+        height: pixels.
+
+    Raises:
+        DesktopError: Xvfb or openbox is missing, or did not come up.
+    """
+
+    def __init__(self, folder: Path, width: int, height: int):
+        self.width = width
+        self.height = height
+        self._folder = folder
+        self._server: subprocess.Popen[bytes] | None = None
+        self._manager: subprocess.Popen[bytes] | None = None
+        self.number = -1
+        self.cookie = folder / "xauthority"
+        try:
+            self._start_server()
+            self._start_manager()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def name(self) -> str:
+        """As for $DISPLAY, ":7"."""
+        return f":{self.number}"
+
+    @property
+    def socket(self) -> Path:
+        """The server's socket on the host."""
+        return Path(f"/tmp/.X11-unix/X{self.number}")
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Process ids of the server and the window manager."""
+        return tuple(process.pid for process in (self._server, self._manager) if process is not None)
+
+    def connect(self) -> Any:
+        """A python-xlib connection (`Xlib.display.Display`); the caller closes it."""
+        from Xlib import display
+
+        return self.authorized(lambda: display.Display(self.name))
+
+    def authorized(self, connect: Callable[[], T]) -> T:
+        """Call `connect` while $XAUTHORITY names this display's cookie: both X libraries look for it only there."""
+        with _environment:
+            before = os.environ.get("XAUTHORITY")
+            os.environ["XAUTHORITY"] = str(self.cookie)
+            try:
+                return connect()
+            except Exception as error:
+                self.alive()
+                raise DesktopError(f"no connection to display {self.name}: {error}") from error
+            finally:
+                if before is None:
+                    del os.environ["XAUTHORITY"]
+                else:
+                    os.environ["XAUTHORITY"] = before
+
+    def alive(self) -> None:
+        """Raises DesktopError when the X server or the window manager has died."""
+        for what, process in (("X server", self._server), ("window manager", self._manager)):
+            if process is None or process.poll() is not None:
+                code = "it is closed" if process is None else f"exit code {process.returncode}"
+                raise DesktopError(f"the {what} of display {self.name} died ({code})")
+
+    def close(self) -> None:
+        """Kill both and remove what they left. May be called twice."""
+        stop(self._manager)
+        stop(self._server)
+        self._manager = self._server = None
+        if self.number >= 0:
+            forget_display(self.number)
+        self.cookie.unlink(missing_ok=True)
+        if (self._folder / "openbox").exists():
+            remove(self._folder / "openbox")
+
+    def _start_server(self) -> None:
+        Path("/tmp/.X11-unix").mkdir(mode=0o1777, exist_ok=True)
+        key = secrets.token_bytes(16)
+        # the number is not known yet; for the server itself any entry's key counts
+        self._write_cookie(0, key)
+        ready, told = os.pipe()
+        prefix, (folder,) = reachable([self._folder])
+        argv = ["Xvfb", "-displayfd", str(told), "-screen", "0", f"{self.width}x{self.height}x24", "-dpi", "96"]
+        argv += ["-auth", f"{folder}/{self.cookie.name}", "-nolisten", "tcp", "-noreset"]
+        log = self._folder / "xvfb.log"
+        try:
+            self._server = start([*prefix, *unprivileged(argv)], pass_fds=(told,), log=log)
+        except FileNotFoundError as error:
+            raise DesktopError(
+                f"{error.filename} is not installed", mend="install xvfb, or run setup/install"
+            ) from None
+        finally:
+            os.close(told)
+        text = b""
+        with open(ready, "rb", buffering=0) as pipe:
+            deadline = time.monotonic() + _TIMEOUT
+            while not text.endswith(b"\n"):
+                readable, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
+                piece = pipe.read(16) if readable else b""
+                if not piece:
+                    said = log.read_text(errors="replace").strip()[-400:]
+                    raise DesktopError(f"no X server came up: {said}", mend="run `forge doctor`")
+                text += piece
+        self.number = int(text)
+        (self._folder / "display").write_text(f"{self.number}\n")  # for the sweeper, should we die
+        self._write_cookie(self.number, key)
+
+    def _write_cookie(self, number: int, key: bytes) -> None:
+        """The Xauthority file: for this host by name, and for any host name (a box has another one)."""
+        name = b"MIT-MAGIC-COOKIE-1"
+        entries = b""
+        for family, host in ((256, socket.gethostname().encode()), (65535, b"")):
+            entries += struct.pack(">H", family)
+            for field in (host, str(number).encode(), name, key):
+                entries += struct.pack(">H", len(field)) + field
+        self.cookie.write_bytes(entries)
+        self.cookie.chmod(0o600)
+        if os.geteuid() == 0:
+            os.chown(self.cookie, *identity())
+
+    def _start_manager(self) -> None:
+        home = self._folder / "openbox"
+        home.mkdir()
+        config = home / "rc.xml"
+        config.write_bytes(Path(__file__).with_name("openbox.xml").read_bytes())
+        if os.geteuid() == 0:
+            for path in (home, config):
+                os.chown(path, *identity())
+        prefix, (folder,) = reachable([self._folder])
+        environment = {
+            "DISPLAY": self.name,
+            "HOME": f"{folder}/openbox",
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "LANG": "C.UTF-8",
+            "XAUTHORITY": f"{folder}/{self.cookie.name}",
+            "XDG_CONFIG_DIRS": f"{folder}/openbox",
+        }
+        argv = ["openbox", "--sm-disable", "--config-file", f"{folder}/openbox/rc.xml"]
+        watch = self.connect()
+        try:
+            from Xlib import X
+
+            root = watch.screen().root
+            root.change_attributes(event_mask=X.PropertyChangeMask)
+            check = watch.intern_atom("_NET_SUPPORTING_WM_CHECK")
+            try:
+                self._manager = start([*prefix, *unprivileged(argv)], env=environment, log=self._folder / "openbox.log")
+            except FileNotFoundError as error:
+                raise DesktopError(f"{error.filename} is not installed", mend="run setup/install") from None
+            deadline = time.monotonic() + _TIMEOUT
+            while root.get_full_property(check, X.AnyPropertyType) is None:
+                select.select([watch.fileno()], [], [], 0.05)
+                while watch.pending_events():
+                    watch.next_event()
+                if self._manager.poll() is not None or time.monotonic() > deadline:
+                    said = (self._folder / "openbox.log").read_text(errors="replace").strip()[-400:]
+                    mend = "install openbox, or run setup/install"
+                    raise DesktopError(f"no window manager came up on display {self.name}: {said}", mend=mend)
+        finally:
+            watch.close()

@@ -1,0 +1,306 @@
+"""Keyboard and pointer, by the XTEST extension: what arrives is indistinguishable from a person's input.
+
+Characters that the keyboard has no key for are typed by putting them on a spare key. Key names are xdotool's.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from forge.desktop.display import Display
+from forge.records.errors import DesktopError, InputError
+
+_ALIASES = {
+    "ctrl": "Control_L",
+    "control": "Control_L",
+    "alt": "Alt_L",
+    "option": "Alt_L",
+    "shift": "Shift_L",
+    "super": "Super_L",
+    "meta": "Super_L",
+    "win": "Super_L",
+    "cmd": "Super_L",
+    "enter": "Return",
+    "esc": "Escape",
+    "del": "Delete",
+    "ins": "Insert",
+    "backspace": "BackSpace",
+    "pageup": "Page_Up",
+    "pgup": "Page_Up",
+    "page_up": "Page_Up",
+    "pagedown": "Page_Down",
+    "pgdn": "Page_Down",
+    "page_down": "Page_Down",
+    "capslock": "Caps_Lock",
+    "printscreen": "Print",
+    "menu": "Menu",
+}
+_LEFT, _MIDDLE, _RIGHT = 1, 2, 3
+_WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 4, 5, 6, 7
+_REMAP_PAUSE = 0.25  # seconds given to applications before a spare key that they may still have to read is used again
+_DRAG_STEPS, _DRAG_PAUSE = 16, 0.012  # a drag that jumps is not seen as one by Thunderbird
+
+
+class Input:
+    """Types and points on one display. Coordinates are pixels. Safe in threads; one action at a time.
+
+    Args:
+        display: the display.
+        before: called before each action, e.g. to forget earlier damage.
+    """
+
+    def __init__(self, display: Display, before: Callable[[], None] | None = None):
+        self._display = display
+        self._before = before
+        self._lock = threading.RLock()
+        self._connection: Any = display.connect()
+        self._keys: dict[int, tuple[int, bool]] = {}
+        self._spare: OrderedDict[int, int | None] = OrderedDict()
+        self._fresh: set[int] = set()
+        self._read_keyboard()
+
+    def move(self, x: int, y: int) -> None:
+        """Move the pointer there."""
+        with self._action():
+            self._move(x, y)
+
+    def click(self, x: int, y: int, button: int = _LEFT, count: int = 1, modifiers: Sequence[str] = ()) -> None:
+        """Click there: button 1 left, 2 middle, 3 right; `count` 2 is a double click; modifiers are held meanwhile."""
+        with self._action():
+            self._move(x, y)
+            with self._held([self._key(name) for name in modifiers]):
+                for _ in range(count):
+                    self._button(button, True)
+                    self._button(button, False)
+
+    def press(self, button: int = _LEFT) -> None:
+        """Press a mouse button where the pointer is."""
+        with self._action():
+            self._button(button, True)
+
+    def release(self, button: int = _LEFT) -> None:
+        """Release a mouse button."""
+        with self._action():
+            self._button(button, False)
+
+    def drag(self, x0: int, y0: int, x1: int, y1: int, button: int = _LEFT) -> None:
+        """Press at the first place, move to the second through points between, release."""
+        with self._action():
+            self._move(x0, y0)
+            self._button(button, True)
+            self._connection.sync()
+            for step in range(1, _DRAG_STEPS + 1):
+                time.sleep(_DRAG_PAUSE)
+                part = step / _DRAG_STEPS
+                self._move(round(x0 + (x1 - x0) * part), round(y0 + (y1 - y0) * part))
+                self._connection.sync()
+            time.sleep(_DRAG_PAUSE * 4)  # the target has to answer the last motion before it can accept the drop
+            self._move(x1, y1)
+            self._connection.sync()
+            time.sleep(_DRAG_PAUSE * 4)
+            self._button(button, False)
+
+    def scroll(self, x: int, y: int, dx: int = 0, dy: int = 0) -> None:
+        """Turn the wheel there; clicks, positive = right and down."""
+        with self._action():
+            self._move(x, y)
+            for amount, forward, backward in ((dy, _WHEEL_DOWN, _WHEEL_UP), (dx, _WHEEL_RIGHT, _WHEEL_LEFT)):
+                for _ in range(abs(amount)):
+                    self._button(forward if amount > 0 else backward, True)
+                    self._button(forward if amount > 0 else backward, False)
+
+    def type(self, text: str) -> None:
+        """Type text, any Unicode; a line feed is Return, a tab is Tab. Other control characters are left out."""
+        with self._action():
+            for symbol in (_keysym_of(character) for character in text.replace("\r\n", "\n")):
+                if symbol is not None:
+                    self._tap(symbol)
+
+    def key(self, keys: str) -> None:
+        """Press a chord: "ctrl+s", "Return", "alt+F4", "ctrl+plus".
+
+        Raises:
+            InputError: a key has no such name; nothing was pressed.
+        """
+        with self._action():
+            symbols = self._chord(keys)
+            with self._held(symbols[:-1]):
+                self._tap(symbols[-1])
+
+    def hold(self, keys: str, seconds: float) -> None:
+        """Hold a chord for some seconds. Raises as `key`."""
+        with self._action():
+            with self._held(self._chord(keys)):
+                self._connection.sync()
+                time.sleep(seconds)
+
+    def position(self) -> tuple[int, int]:
+        """Where the pointer is."""
+        with self._lock:
+            place = self._connection.screen().root.query_pointer()
+            return int(place.root_x), int(place.root_y)
+
+    def close(self) -> None:
+        """Disconnect. May be called twice."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    @contextmanager
+    def _action(self) -> Iterator[None]:
+        from Xlib import error
+
+        with self._lock:
+            if self._connection is None:
+                raise DesktopError("the input is closed")
+            if self._before is not None:
+                self._before()
+            try:
+                yield
+                self._connection.sync()
+            except (error.ConnectionClosedError, OSError) as lost:
+                self._display.alive()
+                raise DesktopError(f"lost the connection to display {self._display.name}: {lost}") from lost
+
+    def _fake(self, kind: int, detail: int = 0, x: int = 0, y: int = 0) -> None:
+        from Xlib.ext import xtest
+
+        xtest.fake_input(self._connection, kind, detail, x=x, y=y)
+
+    def _move(self, x: int, y: int) -> None:
+        from Xlib import X
+
+        self._fake(
+            X.MotionNotify, x=min(max(x, 0), self._display.width - 1), y=min(max(y, 0), self._display.height - 1)
+        )
+
+    def _button(self, button: int, down: bool) -> None:
+        from Xlib import X
+
+        self._fake(X.ButtonPress if down else X.ButtonRelease, button)
+
+    def _press(self, code: int, down: bool) -> None:
+        from Xlib import X
+
+        self._fake(X.KeyPress if down else X.KeyRelease, code)
+
+    def _tap(self, symbol: int) -> None:
+        code, shift = self._place(symbol)
+        shift_code = self._keys[_SHIFT][0]
+        if shift:
+            self._press(shift_code, True)
+        self._press(code, True)
+        self._press(code, False)
+        if shift:
+            self._press(shift_code, False)
+
+    @contextmanager
+    def _held(self, symbols: list[int]) -> Iterator[None]:
+        codes = [self._place(symbol)[0] for symbol in symbols]
+        for code in codes:
+            self._press(code, True)
+        try:
+            yield
+        finally:
+            for code in reversed(codes):
+                self._press(code, False)
+
+    def _chord(self, keys: str) -> list[int]:
+        # a plus sign is itself written as the key: "ctrl++", "+"
+        parts = keys.split("+") if keys.strip("+") else [""] * (len(keys) + 1)
+        names = []
+        empty = 0
+        for part in parts:
+            if part.strip():
+                names.append(part.strip())
+            else:
+                empty += 1
+                if empty % 2 == 0:
+                    names.append("plus")
+        if not names:
+            raise InputError(f"{keys!r} names no key", mend="write names joined by +, such as ctrl+s or Return")
+        return [self._key(name) for name in names]
+
+    def _key(self, name: str) -> int:
+        from Xlib import XK
+
+        if len(name) == 1:
+            symbol = _keysym_of(name)
+            if symbol is not None:
+                return symbol
+        plain = _ALIASES.get(name.lower(), name)
+        for variant in (plain, plain.capitalize(), plain.lower(), plain.upper()):
+            found = XK.string_to_keysym(variant)
+            if found:
+                return int(found)
+        known = [entry[3:] for entry in dir(XK) if entry.startswith("XK_")] + list(_ALIASES)
+        near = difflib.get_close_matches(name, known, n=3)
+        mend = f"did you mean {', '.join(near)}?" if near else "use xdotool's names, such as Return, Page_Down, F5"
+        raise InputError(f"no key is called {name!r}", mend=mend)
+
+    def _read_keyboard(self) -> None:
+        info = self._connection.display.info
+        table = self._connection.get_keyboard_mapping(info.min_keycode, info.max_keycode - info.min_keycode + 1)
+        for code, symbols in enumerate(table, info.min_keycode):
+            if not any(symbols):
+                self._spare[code] = None
+                continue
+            for level in (0, 1):
+                symbol = symbols[level] if level < len(symbols) else 0
+                if symbol:
+                    self._keys.setdefault(symbol, (code, level == 1))
+        if not self._spare:
+            raise DesktopError(f"the keyboard of display {self._display.name} has no spare key")
+
+    def _place(self, symbol: int) -> tuple[int, bool]:
+        """The key that gives a symbol, and whether with shift; puts it on a spare key if there is none."""
+        found = self._keys.get(symbol)
+        if found is not None:
+            if found[0] in self._spare:
+                self._spare.move_to_end(found[0])
+            return found
+        code, previous = next(iter(self._spare.items()))  # the one not used for longest
+        if previous is not None:
+            # an application looks the key up when it handles the press, so what was typed must be handled before the
+            # key changes its meaning; there is no way to ask it whether it has
+            if code in self._fresh:
+                self._connection.sync()
+                time.sleep(_REMAP_PAUSE)
+                self._fresh.clear()
+            del self._keys[previous]
+        self._connection.change_keyboard_mapping(code, [(symbol, symbol)])
+        self._connection.sync()
+        self._spare[code] = symbol
+        self._spare.move_to_end(code)
+        self._fresh.add(code)
+        self._keys[symbol] = (code, False)
+        return code, False
+
+
+_SHIFT = 0xFFE1  # Shift_L
+_RETURN, _TAB = 0xFF0D, 0xFF09
+
+
+def _keysym_of(character: str) -> int | None:
+    """The X keysym of a character: Latin-1 has its own numbers, the rest of Unicode has 0x01000000 added."""
+    if character == "\n":
+        return _RETURN
+    if character == "\t":
+        return _TAB
+    code = ord(character)
+    if code < 0x20 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000:
+        return None
+    return code if code < 0x100 else 0x01000000 + code
+
+
+def pixel(fraction: float, size: int) -> int:
+    """The pixel that a fraction of the width or height falls on."""
+    return min(max(math.floor(fraction * size), 0), size - 1)

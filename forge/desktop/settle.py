@@ -1,0 +1,109 @@
+"""Waiting until the screen has settled: a predicate first, then damage.
+
+Applications repaint in bursts with holes of up to 0.3 s (measured in Calc, Thunderbird and others), so "no change for a
+moment" alone settles too early. After the predicate holds, the first damage may take up to `first` seconds and the end
+is `quiet` seconds without any.
+"""
+
+from __future__ import annotations
+
+import select
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from forge.desktop.display import Display
+
+_POLL = 0.03  # seconds between two looks at a predicate
+
+
+class Settler:
+    """Watches the damage of one display through a connection of its own. Safe in threads."""
+
+    def __init__(self, display: Display):
+        from Xlib.ext import damage
+
+        self._display = display
+        self._lock = threading.Lock()
+        self._connection: Any = display.connect()
+        self._connection.damage_query_version()
+        root = self._connection.screen().root
+        # reported once until subtracted: a repaint storm costs one event a look
+        self._damage = root.damage_create(damage.DamageReportNonEmpty)
+        self._connection.sync()
+        self._drain()
+
+    def mark(self) -> None:
+        """An action begins: damage up to now does not count as its effect."""
+        with self._lock:
+            self._drain()
+
+    def settle(
+        self,
+        predicate: Callable[[], bool] | None = None,
+        *,
+        first: float = 0.6,
+        quiet: float = 0.3,
+        timeout: float = 8.0,
+    ) -> float:
+        """Wait for the effect of the last action.
+
+        Args:
+            predicate: what must become true before the screen is watched, e.g. that a window has appeared.
+            first: seconds to wait for the first change, if there is none yet.
+            quiet: seconds without a change that end the wait.
+            timeout: seconds after which the wait ends anyhow.
+
+        Returns:
+            Seconds waited. A predicate that stayed false, or a screen that never rests, ends the wait at `timeout`
+            without an error: look again if it matters.
+
+        Raises:
+            DesktopError: the X server died.
+        """
+        started = time.monotonic()
+        end = started + timeout
+        last: float | None = None
+        with self._lock:
+            while predicate is not None and not predicate():
+                last = self._look(last)
+                left = end - time.monotonic()
+                if left <= 0:
+                    return timeout
+                select.select([self._connection.fileno()], [], [], min(_POLL, left))
+                if left > _POLL:
+                    time.sleep(_POLL / 3)  # damage may come without end; the predicate is not to be asked each time
+            while True:
+                last = self._look(last)
+                now = time.monotonic()
+                rest = (started + first if last is None else last + quiet) - now
+                if rest <= 0 or now >= end:
+                    return now - started
+                select.select([self._connection.fileno()], [], [], min(rest, end - now))
+
+    def _look(self, last: float | None) -> float | None:
+        return time.monotonic() if self._drain() else last
+
+    def _drain(self) -> bool:
+        from Xlib import error
+
+        seen = False
+        try:
+            while self._connection.pending_events():
+                self._connection.next_event()
+                seen = True
+            if seen:
+                self._connection.damage_subtract(self._damage)
+                self._connection.flush()
+        except (error.ConnectionClosedError, OSError):
+            self._display.alive()
+            raise
+        return seen
+
+    def close(self) -> None:
+        """Disconnect. May be called twice."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
