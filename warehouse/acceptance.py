@@ -30,7 +30,7 @@ def acceptance_of(connection: Connection, task: str) -> Acceptance:
 def states_of(connection: Connection) -> dict[str, str]:
     """Every task's state: accepted, rejected or pending."""
     rows = connection.execute(text("SELECT task, state FROM task_states_v1"))
-    return dict(rows.tuples().all())
+    return dict(rows.all())
 
 
 def reasons_of_all(connection: Connection) -> dict[str, list[str]]:

@@ -31,7 +31,7 @@ VOLATILE_IN_RECORDS: dict[str, frozenset[str]] = {
 
 def lines(connection: Connection) -> Iterator[str]:
     """The lines of the dump, sorted within each table; tables by name."""
-    keys = dict(connection.execute(select(TrajectoryRow.id, TrajectoryRow.key)).tuples().all())
+    keys = dict(connection.execute(select(TrajectoryRow.id, TrajectoryRow.key)).all())
     for name, table in sorted(Base.metadata.tables.items()):
         rows = (dict(row._mapping) for row in connection.execute(select(table)))
         kept = (_row(name, row, keys) for row in rows if not _is_nothing(name, row))

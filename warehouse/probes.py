@@ -126,7 +126,7 @@ def _workflows(connection: Connection, tasks: list[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for start in range(0, len(tasks), 500):
         query = select(TaskRow.id, TaskRow.workflow).where(TaskRow.id.in_(tasks[start : start + 500]))
-        found |= dict(connection.execute(query).tuples().all())
+        found |= dict(connection.execute(query).all())
     missing = [task for task in tasks if task not in found]
     if missing:
         raise WarehouseError(f"task {missing[0]} is not in the warehouse", mend="add the task before its probes")

@@ -92,7 +92,7 @@ def _all_of(view: str) -> TextClause:
 
 
 def _states(connection: Connection) -> dict[str, int]:
-    found = connection.execute(text("SELECT state, COUNT(*) FROM task_states_v1 GROUP BY state")).tuples().all()
+    found = connection.execute(text("SELECT state, COUNT(*) FROM task_states_v1 GROUP BY state")).all()
     return {"accepted": 0, "rejected": 0, "pending": 0, **dict(found)}
 
 
@@ -142,7 +142,7 @@ def _outcomes(connection: Connection) -> dict[str, int]:
 
 def _count_by(connection: Connection, column: str) -> dict[str, int]:
     query = text(f"SELECT {column}, COUNT(*) FROM trajectories GROUP BY {column} ORDER BY {column}")
-    return dict(connection.execute(query).tuples().all())
+    return dict(connection.execute(query).all())
 
 
 def _oracle_tasks(connection: Connection) -> int:

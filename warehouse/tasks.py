@@ -128,9 +128,8 @@ def find_by_prefix(connection: Connection, column: Any, prefix: str, noun: str, 
 
 def read_task(connection: Connection, prefix: str) -> Task:
     """One whole task by its id or its unique beginning."""
-    return read_tasks(connection, select(TaskRow.id, TaskRow.record).where(TaskRow.id == full_id(connection, prefix)))[
-        0
-    ]
+    query = select(TaskRow.id, TaskRow.record).where(TaskRow.id == full_id(connection, prefix))
+    return read_tasks(connection, query)[0]
 
 
 def read_tasks(connection: Connection, query: Select[Any]) -> list[Task]:
