@@ -4,3 +4,5 @@ Importing this package registers every check of ours in `verifiers.base.CHECKS`.
 """
 
 from verifiers import answer as answer
+from verifiers import files as files
+from verifiers import mail as mail

@@ -90,7 +90,10 @@ def _card(uid: str, values: dict[str, str]) -> Card:
             values.get("Notes", ""),
         )
     entries = _entries(values["_vCard"])
-    first = lambda key: next((value for name, _, value in entries if name == key), "")
+
+    def first(key: str) -> str:
+        return next((value for name, _, value in entries if name == key), "")
+
     names = [_plain(part) for part in _split(first("N"))] + ["", ""]
     mails = [(_preference(parameters), value) for name, parameters, value in entries if name == "EMAIL"]
     addresses = [_plain(value) for _, value in sorted(mails, key=lambda item: item[0])] + ["", ""]

@@ -44,6 +44,12 @@ def _one_line(value: str) -> str:
     return value
 
 
+def _component(value: str) -> str:
+    if ";" in _one_line(value):
+        raise ValueError("no semicolon: Thunderbird itself loses its escape in a vCard's structured values")
+    return value
+
+
 def _person(value: str) -> str:
     name, address = split_person(_one_line(value))
     if not _ADDRESS.fullmatch(address) or ".." in address or address.startswith("."):
@@ -92,6 +98,7 @@ def _folder_path(value: str) -> str:
 Person = Annotated[str, AfterValidator(_person)]
 Address = Annotated[str, AfterValidator(_address)]
 Line = Annotated[str, AfterValidator(_one_line)]
+Component = Annotated[str, AfterValidator(_component)]
 Text = Annotated[str, AfterValidator(_plain_text)]
 LocalTime = Annotated[str, AfterValidator(_local_time)]
 FolderPath = Annotated[str, AfterValidator(_folder_path)]
@@ -177,11 +184,11 @@ class Contact(Params):
 
     name: Line = Field(min_length=1, description="display name")
     email: Address
-    first: Line = ""
-    last: Line = ""
+    first: Component = ""
+    last: Component = ""
     second_email: Address | Literal[""] = ""
     phone: Line = ""
-    organization: Line = ""
+    organization: Component = ""
     title: Line = ""
     nickname: Line = ""
     note: Text = ""

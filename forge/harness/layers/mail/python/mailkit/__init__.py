@@ -14,6 +14,18 @@ writing the address book while Thunderbird runs (it holds the lock; sqlite3 then
 """
 
 from .message import EXPUNGED, FORWARDED, READ, REPLIED, STARRED, Message
-from .profile import OUTBOX, PROFILE, Account, Profile
+from .profile import OUTBOX, PROFILE, TAGS, Account, Profile
 
-__all__ = ["EXPUNGED", "FORWARDED", "OUTBOX", "PROFILE", "READ", "REPLIED", "STARRED", "Account", "Message", "Profile"]
+__all__ = [
+    "EXPUNGED",
+    "FORWARDED",
+    "OUTBOX",
+    "PROFILE",
+    "READ",
+    "REPLIED",
+    "STARRED",
+    "TAGS",
+    "Account",
+    "Message",
+    "Profile",
+]

@@ -47,13 +47,18 @@ def folder_uri(base: str, parts: Sequence[str]) -> str:
 
 
 def rule_text(
-    name: str, enabled: bool, match: str, conditions: Iterable[tuple[str, str, str]], actions: Iterable[tuple[str, str]]
+    name: str,
+    enabled: bool,
+    match: str,
+    conditions: Iterable[tuple[str, str, str]],
+    actions: Iterable[tuple[str, str]],
+    type: int = 17,
 ) -> str:
     """One filter as `msgFilterRules.dat` has it. Folders are given as URIs, tags as keys, dates as ISO 8601.
 
     Type 17 = runs on new mail (1) and by hand (16). Format: nsMsgFilter::SaveToTextFile of comm-central.
     """
-    lines = [f'name="{_escape(name)}"', f'enabled="{"yes" if enabled else "no"}"', 'type="17"']
+    lines = [f'name="{_escape(name)}"', f'enabled="{"yes" if enabled else "no"}"', f'type="{type}"']
     for kind, value in actions:
         lines.append(f'action="{ACTIONS[kind]}"')
         if value:
@@ -90,21 +95,13 @@ def card_rows(card: str, values: dict[str, str], modified: int) -> list[tuple[st
             lines.append(prefix + _vcard(get(key)))
     lines += ["UID:" + card, "END:VCARD"]
     rows = [
+        ("PopularityIndex", "0"),
+        ("LastModifiedDate", str(modified)),
+        ("_vCard", "\r\n".join([*(_folded(line) for line in lines), ""])),
         ("DisplayName", get("name")),
         ("FirstName", get("first")),
         ("LastName", get("last")),
         ("PrimaryEmail", get("email")),
-        ("LowercasePrimaryEmail", get("email").lower()),
-        ("SecondEmail", get("second_email")),
-        ("LowercaseSecondEmail", get("second_email").lower()),
-        ("WorkPhone", get("phone")),
-        ("Company", get("organization")),
-        ("JobTitle", get("title")),
-        ("NickName", get("nickname")),
-        ("Notes", get("note")),
-        ("PopularityIndex", "0"),
-        ("LastModifiedDate", str(modified)),
-        ("_vCard", "\r\n".join([*(_folded(line) for line in lines), ""])),
     ]
     return [row for row in rows if row[1]]
 

@@ -100,7 +100,7 @@ class Message:
 def split_mbox(data: bytes) -> list[tuple[int, bytes]]:
     """(offset, headers and body) of every message of an mbox, expunged ones too; separator lines are left out."""
     marks = list(_SEPARATOR.finditer(data))
-    ends = [mark.start() for mark in marks[1:]] + [len(data)]
+    ends = [*(mark.start() for mark in marks[1:]), len(data)][: len(marks)]
     return [(mark.end(), data[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)]
 
 

@@ -6,6 +6,7 @@ import email.utils
 import mimetypes
 import os
 import re
+import shutil
 import sqlite3
 import time
 import uuid
@@ -164,6 +165,11 @@ class Profile:
         """Mark a message as gone, as Thunderbird does until it compacts the folder."""
         self._rewrite(message, lambda raw: with_status(raw, message.status | EXPUNGED))
 
+    def replace(self, message: Message, mail: EmailMessage) -> None:
+        """Put another version of a message in its place."""
+        raw = mail.as_bytes(policy=mail.policy.clone(linesep="\n")).rstrip(b"\n") + b"\n\n"
+        self._rewrite(message, lambda _: raw)
+
     def append(self, folder: str, raw: bytes) -> None:
         """Add a message (headers and body) to the end of a folder."""
         path = self.file(folder)
@@ -238,6 +244,27 @@ class Profile:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"")
 
+    def remove_folder(self, folder: str) -> None:
+        """Remove a folder with all that is in it, below it too; nothing goes to Trash."""
+        path = self.file(folder)
+        if not path.is_file():
+            raise LookupError(f"no folder {folder!r}; there are {', '.join(self.folders())}")
+        path.unlink()
+        path.with_name(path.name + ".msf").unlink(missing_ok=True)
+        shutil.rmtree(path.with_name(path.name + ".sbd"), ignore_errors=True)
+
+    def rename_folder(self, folder: str, name: str) -> None:
+        """Give a folder another path, with its messages and subfolders; the new parent must be there."""
+        old, new = self.file(folder), self.file(name)
+        if new.exists():
+            raise FileExistsError(f"folder {name!r} is there already")
+        new.parent.mkdir(exist_ok=True)
+        old.rename(new)
+        old.with_name(old.name + ".msf").unlink(missing_ok=True)
+        below = old.with_name(old.name + ".sbd")
+        if below.is_dir():
+            below.rename(new.with_name(new.name + ".sbd"))
+
     def contacts(self) -> dict[str, dict[str, str]]:
         """Card id to its properties, of the personal address book."""
         cards: dict[str, dict[str, str]] = {}
@@ -283,6 +310,7 @@ class Profile:
         match: str = "all",
         enabled: bool = True,
         account: str = "",
+        type: int = 17,
     ) -> None:
         """Add a filter before the others, as Thunderbird's window does.
 
@@ -293,17 +321,37 @@ class Profile:
             match: all or any of the conditions.
             enabled: whether it runs.
             account: label of the account; the first one when empty.
+            type: when it runs: 1 on new mail, 16 by hand, 17 both.
         """
         resolved = [
             (k, self.uri(v) if k in ("move", "copy") else self.tag_key(v) if k == "tag" else v) for k, v in actions
         ]
-        rule = rule_text(name, enabled, match, conditions, resolved)
+        rule = rule_text(name, enabled, match, conditions, resolved, type)
         path = self.filter_file(account)
         old = path.read_text("utf-8") if path.is_file() else ""
         head, _, rest = (old or RULES_HEAD).partition('name="')
         path.write_text(head + rule + ('name="' + rest if rest else ""), "utf-8")
 
+    def remove_filter(self, name: str, account: str = "") -> None:
+        """Remove the filters of this name."""
+        self._filters(account, lambda own, rule: "" if own == name else rule)
+
+    def enable_filter(self, name: str, enabled: bool, account: str = "") -> None:
+        """Switch a filter on or off."""
+        line = f'enabled="{"yes" if enabled else "no"}"'
+        self._filters(account, lambda own, rule: re.sub(r'(?m)^enabled=".*"$', line, rule) if own == name else rule)
+
     # inside
+
+    def _filters(self, account: str, change: Callable[[str, str], str]) -> None:
+        """Rewrite an account's filters one by one: `change` gets a filter's name and lines and gives its new lines."""
+        path = self.filter_file(account)
+        head, *rules = re.split(r'(?m)^(?=name=")', path.read_text("utf-8"))
+        named = [(re.sub(r'\\(["\\])', r"\1", rule.split("\n", 1)[0][6:-1]), rule) for rule in rules]
+        changed = "".join(change(name, rule) for name, rule in named)
+        if changed == "".join(rules):
+            raise LookupError(f"nothing to change; the filters are {', '.join(name for name, _ in named) or 'none'}")
+        path.write_text(head + changed, "utf-8")
 
     def _prefs(self) -> dict[str, str]:
         text = (self.path / "prefs.js").read_text("utf-8")
