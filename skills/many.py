@@ -59,8 +59,6 @@ def draw_many(
     """
     from verifiers.gates import NearDuplicates  # here, for it loads numpy
 
-    from verifiers.gates import NearDuplicates  # here, for it loads numpy
-
     seen = NearDuplicates() if seen is None else seen
     kept: list[Draw] = []
     dropped: list[Dropped] = []

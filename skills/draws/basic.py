@@ -53,7 +53,9 @@ class Choice(DrawKind[ChoiceArgs]):
         if args.count is not None:
             return []
         now = canonical_json(value)
-        return [item for item in args.of if canonical_json(item) != now][:_OTHERS]
+        weights = args.weights or (1.0,) * len(args.of)
+        pairs = zip(args.of, weights, strict=True)
+        return [item for item, weight in pairs if weight > 0 and canonical_json(item) != now][:_OTHERS]
 
 
 class IntArgs(DrawArgs):

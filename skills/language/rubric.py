@@ -68,8 +68,9 @@ def read_rubric(value: Located, spans: set[str], problems: Problems) -> Sequence
         if not value.list("rubric"):
             raise value.error("rubric has no criteria", "write at least one `must`")
         template = compile_list(value, item)
-        criteria = [leaf for leaf in template.leaves() if isinstance(leaf, CriterionTemplate)]
-        if criteria and not any(c.kind == "must" for c in criteria):
+        leaves = list(template.leaves())
+        criteria = [leaf for leaf in leaves if isinstance(leaf, CriterionTemplate)]
+        if len(criteria) == len(leaves) and not any(c.kind == "must" for c in criteria):
             raise value.error("rubric has no `must`", "without one, every state would score the same")
         return template
     return Sequence((), value.place)

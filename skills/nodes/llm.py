@@ -88,8 +88,10 @@ class LlmKind(NodeKind):
                 raise spec["fields"].error(f"{name}: {message}", mend) from None
         about: Template = compile_template(spec["about"]) if "about" in spec else Fixed("*", place)
         if isinstance(about, Fixed):
+            if not isinstance(about.value, str):
+                raise spec["about"].error(f"{name}: about must be a text, not {spec['about'].kind}")
             try:
-                bank.check(str(about.value))
+                bank.check(about.value)
             except ValueError as error:
                 message, _, mend = str(error).partition("; ")
                 raise spec.get("about", spec[self.name]).error(f"{name}: {message}", mend) from None
