@@ -65,7 +65,7 @@ class Tree:
                 continue
             if part == "..":
                 if here == self.root:
-                    raise self._fault(f"{guest_path!r} leads out of the guest's home through a symbolic link")
+                    raise self.fault(f"{guest_path!r} leads out of the guest's home through a symbolic link")
                 here = here.parent
                 continue
             step = here / part
@@ -77,9 +77,9 @@ class Tree:
             if target == GUEST_HOME or target.startswith(f"{GUEST_HOME}/"):
                 here, target = self.root, target[len(GUEST_HOME) + 1 :]
             elif target.startswith("/"):
-                raise self._fault(f"{guest_path!r} leads out of the guest's home through a symbolic link")
+                raise self.fault(f"{guest_path!r} leads out of the guest's home through a symbolic link")
             if hops > 40:
-                raise self._fault(f"{guest_path!r} goes through symbolic links in a circle")
+                raise self.fault(f"{guest_path!r} goes through symbolic links in a circle")
             pending.extendleft(reversed(target.split("/")))
         return here
 
@@ -88,13 +88,20 @@ class Tree:
         return self.path(guest_path).exists()
 
     def read(self, guest_path: str, limit: int = 64 * 2**20) -> bytes | None:
-        """The bytes of a file, or None when there is none. AgentFault or PreparerError above `limit` bytes."""
+        """The bytes of a file, or None when there is none.
+
+        Raises:
+            AgentFault, PreparerError: it has more than `limit` bytes, or may not be read.
+        """
         path = self.path(guest_path)
         if not path.is_file():
             return None
         if path.stat().st_size > limit:
-            raise self._fault(f"{guest_path} has {path.stat().st_size} bytes, more than the {limit} a grader reads")
-        return path.read_bytes()
+            raise self.fault(f"{guest_path} has {path.stat().st_size} bytes, more than the {limit} a grader reads")
+        try:
+            return path.read_bytes()
+        except PermissionError:
+            raise self.fault(f"{guest_path} may not be read (mode {path.stat().st_mode & 0o777:03o})") from None
 
     @contextmanager
     def reading(self, guest_path: str) -> Iterator[Path]:
@@ -108,7 +115,7 @@ class Tree:
         """
         path = self.path(guest_path)
         if not path.exists():
-            raise self._fault(f"{guest_path} does not exist")
+            raise self.fault(f"{guest_path} does not exist")
         try:
             yield path
         except PreparerError as error:
@@ -116,7 +123,8 @@ class Tree:
                 raise
             raise AgentFault(f"{guest_path} cannot be read: {error.message}") from error
 
-    def _fault(self, message: str) -> ForgeError:
+    def fault(self, message: str) -> ForgeError:
+        """The error to raise for something unreadable in this home: AgentFault on the agent's side, else PreparerError."""
         return AgentFault(message) if self.agents else PreparerError(message)
 
 

@@ -73,7 +73,7 @@ def is_bookkeeping(path: str, more: tuple[str, ...] = ()) -> bool:
 
 
 def walk(tree: Tree, top: str = "~") -> dict[str, Entry]:
-    """Everything below `top` (itself left out), path `~/...` to entry, sorted by path.
+    """Everything below `top` (itself left out), path `~/...` to entry, sorted by path; nothing if it is no folder.
 
     Raises:
         AgentFault, PreparerError: more than LIMIT entries.
@@ -85,14 +85,16 @@ def walk(tree: Tree, top: str = "~") -> dict[str, Entry]:
         folder, name = pending.pop()
         try:
             children = list(os.scandir(folder))
-        except NotADirectoryError:
+        except (NotADirectoryError, FileNotFoundError):
             continue
+        except PermissionError:
+            raise tree.fault(f"{name} may not be looked into") from None
         for child in children:
             path = f"{name}/{child.name}"
             entry = _entry(path, child.stat(follow_symlinks=False), Path(child.path))
             found[path] = entry
             if len(found) > LIMIT:
-                raise tree._fault(f"{top} holds more than {LIMIT} files, more than a grader looks at")
+                raise tree.fault(f"{top} holds more than {LIMIT} files, more than a grader looks at")
             if entry.kind == "folder":
                 pending.append((Path(child.path), path))
     return dict(sorted(found.items()))
@@ -100,12 +102,17 @@ def walk(tree: Tree, top: str = "~") -> dict[str, Entry]:
 
 def entry_at(tree: Tree, path: str) -> Entry | None:
     """The entry at `path` itself, a link not followed; None when nothing is there."""
-    parent, _, name = path.rpartition("/")
-    folder = tree.root if parent == "~" else tree.path(parent)
+    host = host_path(tree, path)
     try:
-        return _entry(path, (folder / name).lstat(), folder / name)
+        return _entry(path, host.lstat(), host)
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def host_path(tree: Tree, path: str) -> Path:
+    """Where the entry at `path` itself lies on the host: its folder's links followed, its own not."""
+    parent, _, name = path.rpartition("/")
+    return (tree.root if parent == "~" else tree.path(parent)) / name
 
 
 def content(tree: Tree, entry: Entry) -> str:
@@ -114,8 +121,11 @@ def content(tree: Tree, entry: Entry) -> str:
         return entry.target or ""
     if entry.kind != "file":
         return ""
-    with open(_host(tree, entry.path), "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with open(host_path(tree, entry.path), "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except PermissionError:
+        raise tree.fault(f"{entry.path} may not be read (mode {entry.mode:03o})") from None
 
 
 def differs(before: Tree, after: Tree, path: str) -> bool:
@@ -151,11 +161,6 @@ def put_back(source: Path, target: Path) -> None:
         shutil.copy2(source, target, follow_symlinks=False)
     elif source.is_dir():
         shutil.copytree(source, target, symlinks=True)
-
-
-def _host(tree: Tree, path: str) -> Path:
-    parent, _, name = path.rpartition("/")
-    return (tree.root if parent == "~" else tree.path(parent)) / name
 
 
 def _entry(path: str, status: os.stat_result, host: Path) -> Entry:

@@ -147,13 +147,13 @@ def _for_any_task(rubric: Rubric, case: Case) -> Iterator[Mutant]:
 
 
 def _paths(value: JSON) -> Iterator[str]:
-    """Every guest path among the arguments of a criterion."""
-    if isinstance(value, str):
-        if value.startswith("~/"):
-            yield value.rstrip("/")
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _paths(item)
+    """The files that a criterion is about: arguments called `path`. Those under other names are only compared with."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key == "path" and isinstance(item, str) and item.startswith("~/"):
+                yield item.rstrip("/")
+            else:
+                yield from _paths(item)
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _paths(item)

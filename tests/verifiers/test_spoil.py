@@ -191,3 +191,16 @@ def test_no_near_miss_counts_where_the_solution_has_no_verdict() -> None:
 def test_grading_the_solved_state_is_unharmed_by_listing_near_misses(solved: Case) -> None:
     near_misses(RUBRIC, solved, 0)
     assert grade(RUBRIC, solved).passed
+
+
+def test_files_that_a_criterion_only_compares_with_are_not_spoiled(tmp_path: Path) -> None:
+    for side in ("before", "after"):
+        (tmp_path / side).mkdir()
+    (tmp_path / "before/old.txt").write_text("x")
+    (tmp_path / "after/new.txt").write_text("x")
+    args = {"path": "~/new.txt", "same_as": "~/old.txt"}
+    rubric = Rubric(criteria=(Criterion(id="a", kind="must", check="files.content", args=args),))
+    case = Case(before=Tree(tmp_path / "before"), after=Tree(tmp_path / "after"))
+    names = {s.near_miss.name for s in near_misses(rubric, case, 0)}
+    assert "*:deleted ~/new.txt" in names
+    assert not any("old.txt" in name for name in names)

@@ -1,0 +1,111 @@
+"""Small ways to change a home on purpose, for mutants. Each returns a function of the home's folder on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from verifiers.base import Case
+from verifiers.entries import is_bookkeeping, put_back, remove, walk
+
+Change = Callable[[Path], None]
+
+
+def write(path: str, data: bytes | str) -> Change:
+    """The file gets this content, keeping its mode; made with its folders where missing."""
+    raw = data.encode() if isinstance(data, str) else data
+
+    def apply(home: Path) -> None:
+        target = home / path[2:]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(raw)
+
+    return apply
+
+
+def delete(path: str) -> Change:
+    """The file or folder is gone."""
+    return lambda home: remove(home / path[2:])
+
+
+def rename(path: str, to: str) -> Change:
+    """The file or folder has another name."""
+
+    def apply(home: Path) -> None:
+        target = home / to[2:]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (home / path[2:]).rename(target)
+
+    return apply
+
+
+def make_file(path: str, data: bytes = b"x\n") -> Change:
+    """A file stands there, in place of whatever was."""
+
+    def apply(home: Path) -> None:
+        remove(home / path[2:])
+        (home / path[2:]).write_bytes(data)
+
+    return apply
+
+
+def append(path: str, data: bytes = b"\n") -> Change:
+    """The file has more at its end."""
+
+    def apply(home: Path) -> None:
+        with open(home / path[2:], "ab") as file:
+            file.write(data)
+
+    return apply
+
+
+def make_folder(path: str) -> Change:
+    """An empty folder stands there, in place of whatever was."""
+
+    def apply(home: Path) -> None:
+        remove(home / path[2:])
+        (home / path[2:]).mkdir(parents=True)
+
+    return apply
+
+
+def set_mode(path: str, mode: int) -> Change:
+    """The permission bits are these."""
+    return lambda home: (home / path[2:]).chmod(mode)
+
+
+def as_before(case: Case, path: str) -> Change:
+    """What is at `path` is what was there before, possibly nothing."""
+    return lambda home: put_back(case.before.root / path[2:], home / path[2:])
+
+
+def other_name(path: str) -> str:
+    """A name that could be taken for this one: `report.csv` to `report (copy).csv`."""
+    folder, _, name = path.rpartition("/")
+    stem, dot, suffix = name.partition(".") if not name.startswith(".") else (name, "", "")
+    return f"{folder}/{stem} (copy){dot}{suffix}"
+
+
+def neighbours(case: Case, allowed: tuple[str, ...]) -> list[str]:
+    """Files of the final state that nobody was asked to touch, those nearest to the allowed paths first."""
+    found = [
+        entry.path
+        for entry in walk(case.after).values()
+        if entry.kind == "file" and not is_bookkeeping(entry.path) and not covered(entry.path, allowed)
+    ]
+    return sorted(found, key=lambda path: (-max((_shared(path, a) for a in allowed), default=0), path))
+
+
+def covered(path: str, allowed: tuple[str, ...]) -> bool:
+    """Whether `path` is one of the allowed paths or lies below one."""
+    return any(path == top or path.startswith(top + "/") for top in allowed)
+
+
+def _shared(one: str, two: str) -> int:
+    """How many leading folders two paths have in common."""
+    count = 0
+    for a, b in zip(one.split("/")[:-1], two.split("/"), strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
