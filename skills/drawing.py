@@ -218,14 +218,9 @@ def _artifacts(workflow: Workflow, found: Resolution) -> tuple[Artifact, ...]:
                     f"{file.path} is written by another node too", "give the files different paths"
                 )
             try:
+                shared = {key: getattr(file, key) for key in Artifact.model_fields if hasattr(file, key)}
                 artifacts[file.path] = Artifact(
-                    path=file.path,
-                    sha256=sha256_hex(file.data),
-                    size=len(file.data),
-                    role=file.role,
-                    mode=file.mode,
-                    folder=file.folder,
-                    preparer=outcome.preparer,
+                    **shared, sha256=sha256_hex(file.data), size=len(file.data), preparer=outcome.preparer
                 )
             except ValidationError as error:
                 raise workflow.steps[name].error(str(error.errors()[0]["msg"])) from None

@@ -17,7 +17,7 @@ def pack(outcome: Outcome) -> bytes:
     head = {
         "value": outcome.value,
         "preparer": outcome.preparer,
-        "files": [[f.path, len(f.data), str(f.role), f.mode, f.folder] for f in outcome.files],
+        "files": [[f.path, len(f.data), str(f.role), f.mode, f.folder, f.mtime] for f in outcome.files],
     }
     text = json.dumps(head, ensure_ascii=False, allow_nan=False).encode()
     return b"".join([_LENGTH.pack(len(text)), text, *(f.data for f in outcome.files)])
@@ -29,7 +29,7 @@ def unpack(data: bytes) -> Outcome:
     place = _LENGTH.size + length
     head = json.loads(data[_LENGTH.size : place])
     files = []
-    for path, size, role, mode, folder in head["files"]:
-        files.append(PreparedFile(path, data[place : place + size], Role(role), mode, folder))
+    for path, size, role, mode, folder, mtime in head["files"]:
+        files.append(PreparedFile(path, data[place : place + size], Role(role), mode, folder, mtime))
         place += size
     return Outcome(head["value"], tuple(files), head["preparer"])

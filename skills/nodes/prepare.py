@@ -10,9 +10,10 @@ from forge.records import JSON, InputError, PreparerError, digest, sha256_hex
 from preparers.base import PREPARERS, Context, Preparer
 from skills.language.located import Located, Place
 from skills.language.models import check_fields, holds_expression
-from skills.language.shapes import ANY, Shape, shape
+from skills.language.shapes import Shape
 from skills.language.template import Record, compile_template
 from skills.nodes.base import Node, NodeKind, Outcome, Reading, Station, node_kind
+from skills.nodes.facts import facts_of
 
 
 class Prepare(Node):
@@ -42,7 +43,7 @@ class Prepare(Node):
 
     def infer(self, scope: Mapping[str, Shape]) -> Shape:
         self.params.infer(scope)
-        return shape(getattr(self.preparer, "gives", ANY))
+        return facts_of(self.preparer)
 
     def render(self, scope: Mapping[str, Any]) -> JSON:
         return self.params.render(scope)

@@ -250,7 +250,7 @@ def test_neighbours_change_one_parameter_and_keep_the_files(write, kitchen):
 def test_parcels_keep_everything():
     from preparers.base import PreparedFile
 
-    files = (PreparedFile("~/a", b"\0\xff", Role.GOLD, 0o600), PreparedFile("~/b", folder=True))
+    files = (PreparedFile("~/a", b"\0\xff", Role.GOLD, 0o600), PreparedFile("~/b", folder=True, mtime=7))
     outcome = Outcome({"a": [1, 2.5, None, "ü"]}, files, "test.list")
     assert unpack(pack(outcome)) == outcome
     assert pack(unpack(pack(outcome))) == pack(outcome)
