@@ -1,18 +1,19 @@
 """Run many items under claims: each item is worked by exactly one owner, and committed together with its claim.
 
-An item is worked in a thread and returns its *writes*; writes and the claim's completion are one transaction, so that a
-`kill -9` leaves an item either done or untouched. An infrastructure fault gives the claim back and is tried again; it
-never becomes a result.
+An item is worked in a thread, or as a coroutine, and returns its *writes*; writes and the claim's completion are one
+transaction, so that a `kill -9` leaves an item either done or untouched. An infrastructure fault gives the claim back
+and is tried again; it never becomes a result.
 """
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import os
 import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -24,6 +25,8 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 Writes = Callable[[Any], None]
 """Writes one item's results with the given database session."""
+Work = Callable[[T], Writes] | Callable[[T], Awaitable[Writes]]
+"""Computes one item: a plain function is called in a thread, a coroutine function in the loop."""
 
 LEASE_SECONDS = 120.0
 RETRIES = 3
@@ -75,7 +78,7 @@ async def run_items(
     warehouse: Warehouse,
     kind: str,
     items: Sequence[Item[T]],
-    work: Callable[[T], Writes],
+    work: Work[T],
     *,
     limit: int,
     progress: Progress | None = None,
@@ -87,7 +90,7 @@ async def run_items(
         warehouse: keeps claims and results.
         kind: the kind of claim: "materialize", "probe", "play" ...
         items: keys are unique within the kind; an item whose claim is done is skipped.
-        work: called in a thread; computes, stores blobs, and returns the rows to write.
+        work: computes, stores blobs, and returns the rows to write.
         limit: items in work at once.
         progress: told about every item.
         stage: its name for people; default: the kind.
@@ -110,7 +113,7 @@ async def run_items(
     return tally
 
 
-async def _work_one(warehouse: Warehouse, kind: str, item: Item[T], work: Callable[[T], Writes], tally: Tally) -> str:
+async def _work_one(warehouse: Warehouse, kind: str, item: Item[T], work: Work[T], tally: Tally) -> str:
     """Claim, work and commit one item; the note says what came of it."""
     owner = owner_name()
     for attempt in range(RETRIES):
@@ -120,7 +123,7 @@ async def _work_one(warehouse: Warehouse, kind: str, item: Item[T], work: Callab
             return "was done"
         beat = asyncio.create_task(_heartbeat(lease))
         try:
-            writes = await asyncio.to_thread(work, item.value)
+            writes = await _call(work, item.value)
             await asyncio.to_thread(_commit, warehouse, lease, writes)
             tally.done += 1
             tally.faults.pop(item.key, None)
@@ -156,6 +159,13 @@ async def _heartbeat(lease: Lease) -> None:
     while True:
         await asyncio.sleep(LEASE_SECONDS / 4)
         await asyncio.to_thread(lease.renew)
+
+
+async def _call(work: Work[T], value: T) -> Writes:
+    if inspect.iscoroutinefunction(work):
+        found: Writes = await work(value)
+        return found
+    return await asyncio.to_thread(work, value)  # type: ignore[arg-type]
 
 
 def _commit(warehouse: Warehouse, lease: Lease, writes: Writes) -> None:

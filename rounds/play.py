@@ -53,34 +53,40 @@ class Part:
         return Item(f"{self.task.id}:{self.harness}:{self.teacher}:{self.attempt}", self)
 
 
-def play_part(workshop: Workshop, part: Part) -> Writes:
+async def play_part(workshop: Workshop, part: Part) -> Writes:
     """Play and grade one episode.
 
     Raises:
         DesktopError: the slot or an application failed; the episode counts for nothing and is tried again.
         InputError: the teacher is unknown or not configured.
+        asyncio.CancelledError: interrupted; the slot is closed, nothing is stored.
     """
     harness = workshop.harness(part.harness)
-    teacher = make_teacher(workshop, part, harness)
-    trajectory = episode(workshop, part, harness, teacher)
+    began = time.perf_counter()
+    trajectory = await episode(workshop, part, harness)
+    if trajectory.ended_by is EndedBy.INTERRUPTED:
+        raise asyncio.CancelledError
     if trajectory.ended_by is EndedBy.FAULT:
         raise DesktopError(f"episode of task {part.task.id[:12]} under {part.harness}: {trajectory.error}")
-    began = time.perf_counter()
-    verdict = grade_snapshot(
-        workshop, part.task, trajectory.final_state, answer=trajectory.answer, status=trajectory.done_status
+    grading = time.perf_counter()
+    verdict = await asyncio.to_thread(
+        grade_snapshot,
+        workshop,
+        part.task,
+        trajectory.final_state,
+        answer=trajectory.answer,
+        status=trajectory.done_status,
     )
-    trusted = verdict.grading is Grading.GRADED
+    done = time.perf_counter()
     trajectory = trajectory.model_copy(
         update={
             "verdict": verdict,
             "grading": verdict.grading,
-            "reward": verdict.score if trusted else None,
-            "fingerprint": workshop.fingerprint.digest(),
-            "attempt": part.attempt,
-            "timings": {**trajectory.timings, "grade": time.perf_counter() - began},
+            "reward": verdict.score if verdict.grading is Grading.GRADED else None,
+            "timings": {**trajectory.timings, "grade": done - grading, "total": done - began},
         }
     )
-    evidence = list(_evidence(part, harness, trajectory))
+    evidence = _evidence(part, harness, trajectory)
 
     def writes(session: Any) -> None:
         workshop.warehouse.register_fingerprint(session, workshop.fingerprint)
@@ -91,23 +97,31 @@ def play_part(workshop: Workshop, part: Part) -> Writes:
     return writes
 
 
-def episode(workshop: Workshop, part: Part, harness: Harness, teacher: Teacher) -> Trajectory:
+async def episode(workshop: Workshop, part: Part, harness: Harness) -> Trajectory:
     """One episode in a slot of its own; the final state is taken after the agent and all its processes have stopped."""
     task, blobs = part.task, workshop.warehouse.blobs
     files = workshop.artifact_files(task, (Role.VISIBLE, Role.HIDDEN))
     began = time.perf_counter()
-    slot = workshop.slots.acquire(task.guest, files, workshop.layers(harness))
+    slot = await asyncio.to_thread(workshop.slots.acquire, task.guest, files, workshop.layers(harness))
     try:
-        open_start(slot, task)
-        ready = time.perf_counter()
+        acquired = time.perf_counter()
+        await asyncio.to_thread(open_start, slot, task)
+        opened = time.perf_counter()
         environment = SlotEnvironment(slot, blobs.put)
-        trajectory = asyncio.run(play(task, harness, teacher, environment, blobs.put, blobs.get))
-        slot.stop()
-        snapshot = slot.snapshot(blobs.put)
+        try:
+            teacher = make_teacher(workshop, part, harness, environment)
+            trajectory = await play(
+                task, harness, teacher, environment, blobs.put,
+                attempt=part.attempt, fingerprint=workshop.fingerprint.digest(),
+            )  # fmt: skip
+        finally:
+            environment.close()
+        await asyncio.to_thread(slot.stop)
+        snapshot = await asyncio.to_thread(slot.snapshot, blobs.put)
     finally:
-        slot.close()
+        await asyncio.shield(asyncio.to_thread(slot.close))
     final = blobs.put(snapshot.canonical().encode())
-    timings = {"start": ready - began, **trajectory.timings}
+    timings = {"slot": acquired - began, "open": opened - acquired, **trajectory.timings}
     return trajectory.model_copy(update={"final_state": final, "timings": timings})
 
 
@@ -117,7 +131,7 @@ def open_start(slot: Slot, task: Task) -> None:
         slot.launch(start.app, start.path)
 
 
-def make_teacher(workshop: Workshop, part: Part, harness: Harness) -> Teacher:
+def make_teacher(workshop: Workshop, part: Part, harness: Harness, environment: SlotEnvironment) -> Teacher:
     """The teacher of a part. Raises InputError when it is unknown, or lacks an endpoint."""
     name, _, channel = part.teacher.partition("/")
     if name == "oracle":

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from verifiers.same import same_answer, same_state
-from verifiers.spoil import killed, near_misses
 
 import skills
 from forge.desktop import run_boxed
@@ -27,6 +26,7 @@ from rounds.items import Item, Writes
 from rounds.workshop import Workshop
 from skills import Workflow
 from verifiers import Case, Tree
+from verifiers.spoil import killed, near_misses
 
 SOLUTION_RUNS = 3
 NEIGHBOURS = 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rounds.items import Progress, Tally, run_items
@@ -25,7 +26,7 @@ async def rollout(
         each of the parts' trajectories that is in the warehouse.
     """
     tally = await run_items(
-        workshop.warehouse, "play", [p.item for p in parts], lambda part: play_part(workshop, part),
+        workshop.warehouse, "play", [p.item for p in parts], partial(play_part, workshop),
         limit=workshop.settings.slots, progress=progress, stage="rollout",
     )  # fmt: skip
     keys = {(p.task.id, workshop.harness(p.harness).digest(), p.teacher, p.attempt) for p in parts}

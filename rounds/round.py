@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from forge.records import Channel, Task
 from rounds.items import Item, Progress, Silent, Tally, run_items
@@ -105,7 +106,7 @@ async def play_round(
     async def play(parts: list[Part], stage: str) -> None:
         items: list[Item[Part]] = [part.item for part in parts]
         tally = await run_items(
-            workshop.warehouse, "play", items, lambda part: play_part(workshop, part),
+            workshop.warehouse, "play", items, partial(play_part, workshop),
             limit=workshop.settings.slots, progress=progress, stage=stage,
         )  # fmt: skip
         total.done += tally.done
