@@ -314,6 +314,7 @@ def _system_files(guest: Guest) -> Mapping[str, bytes]:
         "/etc/hosts": b"127.0.0.1\tlocalhost desktop\n::1\tlocalhost\n",
         "/etc/hostname": b"desktop\n",
         "/etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files\n",
+        "/etc/bash.bashrc": b"PS1='\\u@\\h:\\w\\$ '\n",
         "/etc/machine-id": b"0f0e0d0c0b0a09080706050403020100\n",
         "/etc/timezone": f"{guest.timezone}\n".encode(),
     }

@@ -1,0 +1,187 @@
+"""The supervisor: process 1 of a slot's box. Run by /usr/bin/python3, with the modules beside it.
+
+It owns the box's session bus and accessibility bus, starts applications, reads the accessibility tree, and runs the
+persistent shell. It is reached over two inherited socket pairs only (arguments: their numbers), one for the desktop and
+one for the shell, so that a long command holds nothing up. A frame is a 4-byte big-endian length and a JSON object:
+
+    request   {"do": "tree", ...}        response  {"ok": ...} or {"error": "..."}
+
+Being process 1 it cannot be killed from inside; it is not dumpable, so no process of the guest can look into it or take
+its descriptors. Positions are given as the toolkits report them; the host corrects LibreOffice's (see
+`forge.desktop.accessibility`).
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+
+import gi
+
+gi.require_version("Atspi", "2.0")
+gi.require_version("Gio", "2.0")
+from access import Sheets, tree  # noqa: E402
+from gi.repository import Atspi, Gio, GLib  # noqa: E402
+from processes import Processes, stat_of  # noqa: E402
+from shell import Shell  # noqa: E402
+
+BUS = "unix:path=/run/forge/bus"
+PR_SET_DUMPABLE = 4
+
+
+class Desktop:
+    """What the host may ask of the desktop."""
+
+    def __init__(self, processes):
+        self.processes = processes
+        self.sheets = Sheets()
+        self.apps = {}
+        self.buses = {}
+
+    def start_buses(self):
+        ready, told = os.pipe()
+        argv = ["dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address={BUS}", f"--print-address={told}"]
+        self.buses["session bus"] = self.processes.start(argv, pass_fds=(told,))
+        os.close(told)
+        with open(ready) as pipe:
+            address = pipe.readline().strip()
+        if not address:
+            raise RuntimeError("no session bus: " + self.processes.said(self.buses["session bus"]))
+        os.environ["DBUS_SESSION_BUS_ADDRESS"] = address
+        launcher = ["/usr/libexec/at-spi-bus-launcher", "--launch-immediately", "--a11y=1"]
+        self.buses["accessibility bus"] = self.processes.start(launcher)
+        bus = Gio.bus_get_sync(Gio.BusType.SESSION, None)
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                bus.call_sync("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress", None, None, 0, 2000, None)
+                break
+            except GLib.Error:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.005)
+        Atspi.init()
+        Atspi.set_timeout(2000, 15000)
+
+    def handle(self, request):
+        what = request.pop("do")
+        return getattr(self, "do_" + what)(**request)
+
+    def do_ping(self):
+        """Names of buses that died; empty when all is well."""
+        return [name for name, pid in self.buses.items() if self.processes.code(pid) is not None]
+
+    def do_start(self, argv, env=None):
+        pid = self.processes.start(argv, env, cwd=os.environ["HOME"])
+        self.apps[pid] = argv[0]
+        return pid
+
+    def do_apps(self):
+        """Of every application started: pid, program, exit code (None while it runs), and the end of what it wrote."""
+        return [
+            {"pid": pid, "program": program, "code": self.processes.code(pid), "said": self.processes.said(pid)}
+            for pid, program in self.apps.items()
+        ]
+
+    def do_stop(self, pid):
+        """Kill an application and its session, and forget it."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        self.processes.wait(pid, 5)
+        self.apps.pop(pid, None)
+        return True
+
+    def do_stop_all(self):
+        """Kill every process of the box but this one and the buses; the shell goes with them."""
+        spared = {os.getpid(), *self.buses.values()}
+        for _ in range(50):
+            found = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in spared]
+            alive = []
+            for pid in found:
+                with contextlib.suppress(OSError, IndexError):
+                    fields = stat_of(pid)
+                    if fields[0] not in "ZX" and int(fields[1]) not in self.buses.values():
+                        alive.append(pid)
+            if not alive:
+                break
+            for pid in alive:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.005)
+        self.apps.clear()
+        return True
+
+    def do_tree(self, match=None, menus=True, at=None, text=True):
+        return tree(match, menus, at, text)
+
+    def do_cell(self, match, row, column):
+        return self.sheets.cell(match, row, column)
+
+    def do_cells(self, match):
+        return self.sheets.visible(match)
+
+    def do_cell_at(self, match, x, y):
+        return self.sheets.at(match, x, y)
+
+
+def receive(channel):
+    def exactly(size):
+        data = bytearray()
+        while len(data) < size:
+            piece = channel.recv(size - len(data))
+            if not piece:
+                os._exit(0)  # the host is gone
+            data += piece
+        return bytes(data)
+
+    (size,) = struct.unpack(">I", exactly(4))
+    return json.loads(exactly(size))
+
+
+def respond(channel, function, request):
+    try:
+        answer = {"ok": function(request)}
+    except Exception as error:
+        answer = {"error": f"{type(error).__name__}: {error}"[:1000]}
+    text = json.dumps(answer).encode()
+    channel.sendall(struct.pack(">I", len(text)) + text)
+
+
+def serve_shell(channel, shell):
+    def handle(request):
+        if request["do"] == "restart":
+            return shell.restart()
+        return shell.run(request["command"], request["seconds"], request["limit"])
+
+    while True:
+        respond(channel, handle, receive(channel))
+
+
+def main():
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    channels = [socket.socket(fileno=int(number)) for number in sys.argv[1:3]]
+    for channel in channels:
+        os.set_inheritable(channel.fileno(), False)
+    processes = Processes()
+    desktop = Desktop(processes)
+    desktop.start_buses()
+    shell = Shell(processes, os.environ["HOME"])
+    threading.Thread(target=serve_shell, args=(channels[1], shell), daemon=True).start()
+
+    def on_request(_fd, _condition):
+        respond(channels[0], desktop.handle, receive(channels[0]))
+        return True
+
+    GLib.io_add_watch(channels[0].fileno(), GLib.IOCondition.IN | GLib.IOCondition.HUP, on_request)
+    respond(channels[0], lambda _request: "ready", None)
+    GLib.MainLoop().run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,455 @@
+"""The slot: one private desktop, made anew for every episode.
+
+A slot is a display with a window manager, a box with a supervisor in it, and a home. All it leaves on the host lies below
+FORGE_HOME/slots/<id>/ and is gone after `close`; after `kill -9` its processes die with their owner and the next start
+sweeps its folder.
+
+A DesktopError from here is a fault of the infrastructure, never of the agent. What it does NOT cover: the home's total
+size is not limited, and an agent that kills an application from a terminal window is not told from a crash.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import socket
+import subprocess
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from forge.desktop import clock, files, inside
+from forge.desktop.accessibility import Found, at_point, cell_elements, elements, parse_ref
+from forge.desktop.apps import APPS, App, app_of, find_app, lay_settings
+from forge.desktop.box import HOME, NO_LAYERS, BoxPlan, Layers, chown_home
+from forge.desktop.channel import Channel
+from forge.desktop.display import Display
+from forge.desktop.input import Input
+from forge.desktop.place import home as forge_home
+from forge.desktop.screen import Screen, Screenshot
+from forge.desktop.settle import Settler
+from forge.desktop.shell import Shell
+from forge.desktop.spawn import start, stop
+from forge.desktop.sweep import Claim, claim
+from forge.desktop.windows import Window, Windows
+from forge.records.artifact import Snapshot
+from forge.records.errors import DesktopError, InputError
+from forge.records.guest import Guest
+from forge.records.trajectory import Element
+
+LAUNCH_TIMEOUT = 60.0
+_POLL = 0.02
+_PROGRAMS = ("supervisor.py", "processes.py", "shell.py", "access.py")
+_ENVIRONMENT = {
+    "XAUTHORITY": "/run/forge/xauthority",
+    "GTK_THEME": "Adwaita",
+    "GDK_BACKEND": "x11",
+    "GSETTINGS_BACKEND": "memory",
+    "SAL_USE_VCLPLUGIN": "gtk3",
+    "XDG_CURRENT_DESKTOP": "X",
+    "MOZ_CRASHREPORTER_DISABLE": "1",
+}
+
+File = tuple[str, bytes, int, bool]
+"""What is laid into a home: guest path `~/...`, content, permission bits, whether it is a folder."""
+
+
+class Cells:
+    """Cells of the spreadsheet in view. Sheets are never enumerated."""
+
+    def __init__(self, slot: Slot, app: str):
+        self._slot = slot
+        self._app = find_app(app)
+
+    def cell(self, ref: str) -> Element | None:
+        """The cell called `ref` ("B7") on the sheet in view, with its text; None when it is not on the screen.
+
+        Raises InputError when `ref` is no cell reference.
+        """
+        try:
+            row, column = parse_ref(ref)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        found = self._elements("cell", row=row, column=column)
+        return found[0] if found else None
+
+    def visible(self) -> list[Element]:
+        """All cells on the screen, row by row."""
+        return self._elements("cells")
+
+    def _elements(self, what: str, **arguments: Any) -> list[Element]:
+        answer = self._slot.ask(what, match=self._app.bus_name, **arguments)
+        return cell_elements(self._app.name, answer, self._slot.windows()) if answer else []
+
+
+class Slot:
+    """A desktop. Make one with `Slot.open`; use it as a context manager or call `close`.
+
+    Attributes:
+        home: the guest's home on the host.
+        guest: clock, zone, locale and screen size.
+        input: keyboard and pointer, in pixels.
+        screen: pictures of the screen.
+        shell: the persistent shell for the `bash` tool.
+    """
+
+    home: Path
+    guest: Guest
+    input: Input
+    screen: Screen
+    shell: Shell
+
+    def __init__(self, guest: Guest, layers: Layers, owned: Claim):
+        self.guest = guest
+        self.layers = layers
+        self.home = owned.folder / "home"
+        self._claim = owned
+        self._display: Display | None = None
+        self._box: subprocess.Popen[bytes] | None = None
+        self._desktop: Channel | None = None
+        self._shell_channel: Channel | None = None
+        self._settler: Settler | None = None
+        self._windows: Windows | None = None
+        self._warm: dict[str, int] = {}
+        self._stopped = False
+        self._closing = threading.Lock()
+        self._stack = ExitStack()
+
+    @classmethod
+    def open(
+        cls,
+        guest: Guest | None = None,
+        *,
+        home_files: Iterable[File] = (),
+        layers: Layers = NO_LAYERS,
+        root: Path | None = None,
+    ) -> Slot:
+        """Build a whole new desktop; no application runs yet.
+
+        Args:
+            guest: clock, zone, locale, screen size; the default guest if None.
+            home_files: laid into the home, see `forge.desktop.files.lay`.
+            layers: read-only layers of commands and Python.
+            root: FORGE_HOME; the settings' if None.
+
+        Raises:
+            DesktopError: something is missing or did not come up. Nothing is left behind.
+        """
+        slot = cls(guest or Guest(), layers, claim("slot", root))
+        try:
+            slot._build(home_files)
+        except BaseException:
+            slot.close()
+            raise
+        return slot
+
+    def __enter__(self) -> Slot:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def display(self) -> str:
+        """As for $DISPLAY, on the host; see `xauthority`."""
+        return self._screen_server.name
+
+    @property
+    def xauthority(self) -> Path:
+        """The file with the display's cookie, for a viewer on the host."""
+        return self._screen_server.cookie
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Host process ids of X server, window manager and box."""
+        box = () if self._box is None else (self._box.pid,)
+        return (*self._screen_server.pids, *box)
+
+    def lay(self, home_files: Iterable[File]) -> None:
+        """Put files into the home of the running slot."""
+        files.lay(self.home, home_files)
+        chown_home(self.home)
+
+    def set_clock(self, at: str | None = None) -> None:
+        """Let the guest's clock begin now, at the guest's time or at another local wall time (ISO 8601)."""
+        guest = self.guest if at is None else self.guest.model_copy(update={"clock": at})
+        self.guest = guest
+        with open(self._claim.folder / "clock", "r+b", buffering=0) as file:
+            file.write(clock.clock_bytes(guest))  # in place: the box has the file mapped
+
+    def launch(self, app: str, path: str | None = None, *, timeout: float = LAUNCH_TIMEOUT) -> None:
+        """Start an application and wait until it is ready: its window, its accessible contents, a still screen.
+
+        Args:
+            app: "calc", "thunderbird", "files", "terminal" or "editor".
+            path: a file or folder for it to open, `~/...`.
+            timeout: seconds.
+
+        Raises:
+            InputError: no such application, or the path is not in the home.
+            DesktopError: it is not installed, ended, or did not get ready; names a screenshot taken then.
+        """
+        profile = find_app(app)
+        inside_path = None if path is None else self._inside(path)
+        if not os.path.exists(profile.program):
+            raise DesktopError(f"{app} is not installed", mend=f"install {profile.package}, or run setup/install")
+        deadline = time.monotonic() + timeout
+        before = {window.id for window in self.windows()}
+        pid = self.ask("start", argv=profile.command(inside_path), env=profile.env)
+        title = profile.title(inside_path)
+        if self._warm.pop(app, None) is not None:  # the new process hands the document to the waiting one and ends
+            pid = None
+        try:
+            self._wait(pid, deadline, "no window", lambda: self._has_window(title, before))
+            self._wait(pid, deadline, "no accessible contents", lambda: self._has_contents(profile))
+            self._settle_launch(deadline)
+        except DesktopError as error:
+            raise DesktopError(
+                f"{app} did not get ready: {error.message}{self._picture(app)}", mend=error.mend
+            ) from None
+
+    def preload(self, app: str) -> None:
+        """Start an application without a window, so that a later `launch` only has to open the document."""
+        if app != "calc" or app in self._warm:
+            return
+        profile = find_app(app)
+        argv = [*profile.command(None)[:-1], "--nodefault"]
+        self._warm[app] = self.ask("start", argv=argv, env=profile.env)
+
+    def screenshot(self) -> Screenshot:
+        """The screen as a PNG."""
+        return self.screen.screenshot()
+
+    def settle(
+        self,
+        predicate: Callable[[], bool] | None = None,
+        *,
+        first: float = 0.6,
+        quiet: float = 0.3,
+        timeout: float = 8,
+    ) -> float:
+        """Wait until the last action's effect is on the screen; seconds waited. See `forge.desktop.settle`."""
+        if self._settler is None:
+            raise DesktopError("the slot is closed")
+        return self._settler.settle(predicate, first=first, quiet=quiet, timeout=timeout)
+
+    def windows(self) -> list[Window]:
+        """The managed windows, the topmost last."""
+        if self._windows is None:
+            raise DesktopError("the slot is closed")
+        return self._windows.list()
+
+    def tree(self, app: str | None = None, *, menus: bool = True) -> list[Element]:
+        """What shows on the screen, parents before children, with true pixels.
+
+        Args:
+            app: one application, by its task name or its name on the accessibility bus; all if None.
+            menus: with the entries of open menus.
+        """
+        return [found.element for found in self._found(app, menus=menus)]
+
+    def cells(self, app: str = "calc") -> Cells:
+        """Look up cells of the spreadsheet in view."""
+        return Cells(self, app)
+
+    def cell(self, ref: str) -> Element | None:
+        """The cell `ref` of the sheet in view, or None when it is not on the screen."""
+        return self.cells().cell(ref)
+
+    def element_at(self, x: int, y: int) -> Element | None:
+        """What lies at a pixel, None when nothing accessible does."""
+        found = at_point(self._found(None, at=(x, y)), x, y)
+        if found is None:
+            return None
+        if found.many and found.element.app in APPS:
+            raw_x, raw_y = x - found.shift[0], y - found.shift[1]
+            answer = self.ask("cell_at", match=APPS[found.element.app].bus_name, x=raw_x, y=raw_y)
+            cells = cell_elements(found.element.app, answer, self.windows()) if answer else []
+            return cells[0] if cells else found.element
+        return found.element
+
+    def alive(self) -> None:
+        """Raises DesktopError when X server, window manager, box, supervisor, a bus or an application has died.
+
+        An application that was closed ended with exit code 0 and is no fault.
+        """
+        self._screen_server.alive()
+        if self._stopped:
+            return
+        dead = self.ask("ping", timeout=10)
+        if dead:
+            raise DesktopError(f"the {dead[0]} of the slot died")
+        for entry in self.ask("apps"):
+            if entry["code"] not in (None, 0):
+                name = next((app.name for app in APPS.values() if app.program == entry["program"]), entry["program"])
+                said = entry["said"].strip()[-300:]
+                raise DesktopError(f"{name} died ({_how(entry['code'])}){': ' + said if said else ''}")
+
+    def stop(self) -> None:
+        """Kill everything the guest runs, applications and shell, as if the power had gone; the home stays readable."""
+        if not self._stopped:
+            self.ask("stop_all", timeout=20)
+            self._stopped = True
+
+    def snapshot(self, put: Callable[[bytes], str]) -> Snapshot:
+        """The home as records, see `forge.desktop.files.snapshot`."""
+        return files.snapshot(self.home, put)
+
+    def close(self) -> None:
+        """End it all and leave nothing. May be called twice, and from another thread."""
+        with self._closing:
+            self._stack.close()
+            for channel in (self._desktop, self._shell_channel):
+                if channel is not None:
+                    channel.close()
+            stop(self._box)
+            if self._display is not None:
+                self._display.close()
+            self._claim.release()
+            self._settler = self._windows = None
+            _open.discard(self)
+
+    def ask(self, what: str, *, timeout: float = 30, **arguments: Any) -> Any:
+        """Ask the supervisor, see `inside/supervisor.py`. Raises DesktopError."""
+        if self._desktop is None:
+            raise DesktopError("the slot is not open")
+        return self._desktop.ask(what, timeout=timeout, **arguments)
+
+    @property
+    def _screen_server(self) -> Display:
+        if self._display is None:
+            raise DesktopError("the slot is not open")
+        return self._display
+
+    def _build(self, home_files: Iterable[File]) -> None:
+        _open.add(self)
+        folder = self._claim.folder
+        try:
+            self.home.mkdir()
+            lay_settings(self.home)
+            (folder / "clock").write_bytes(clock.clock_bytes(self.guest))
+        except OSError as error:
+            raise DesktopError(
+                f"the slot's home cannot be made: {error}", mend="free some space below FORGE_HOME"
+            ) from None
+        self.lay(home_files)
+        self._display = display = Display(folder, self.guest.width, self.guest.height)
+        self._start_box(display)
+        self._windows = Windows(display)
+        self._stack.callback(self._windows.close)
+        self._settler = Settler(display)
+        self._stack.callback(self._settler.close)
+        self.input = Input(display, self._settler.mark)
+        self._stack.callback(self.input.close)
+        self.screen = Screen(display)
+        self._stack.callback(self.screen.close)
+        assert self._desktop is not None
+        self._desktop.wait_ready(30)
+
+    def _start_box(self, display: Display) -> None:
+        folder = self._claim.folder
+        here = Path(inside.__file__ or "").parent
+        programs = {f"/opt/forge/{name}": (here / name).read_bytes() for name in _PROGRAMS}
+        plan = BoxPlan(
+            home=self.home,
+            guest=self.guest,
+            layers=self.layers,
+            binds={
+                display.socket: (f"/tmp/.X11-unix/{display.socket.name}", True),
+                display.cookie: (_ENVIRONMENT["XAUTHORITY"], False),
+            },
+            files=programs,
+            clock_file=folder / "clock",
+            env={**_ENVIRONMENT, "DISPLAY": display.name},
+            as_init=True,
+            nested_users=True,
+        )
+        ours, theirs = zip(*(socket.socketpair() for _ in range(2)), strict=True)
+        with contextlib.ExitStack() as stack:
+            for end in theirs:
+                stack.enter_context(end)
+            numbers = [end.fileno() for end in theirs]
+            argv = ["/usr/bin/python3", "-E", "-s", "/opt/forge/supervisor.py", *map(str, numbers)]
+            command, fds = plan.command(argv, stack)
+            self._desktop, self._shell_channel = (Channel(end, self._why) for end in ours)
+            try:
+                self._box = start(command, pass_fds=[*fds, *numbers], log=folder / "box.log")
+            except FileNotFoundError as error:
+                raise DesktopError(f"{error.filename} is not installed", mend="run setup/install") from None
+        self.shell = Shell(self._shell_channel)
+
+    def _why(self) -> str:
+        """What is known of a box that no longer answers."""
+        code = None if self._box is None else self._box.poll()
+        with contextlib.suppress(OSError):
+            said = (self._claim.folder / "box.log").read_text(errors="replace").strip()[-400:]
+            return f"{'the box still runs' if code is None else 'the box ended, ' + _how(code)} {said}".strip()
+        return "the slot is closed"
+
+    def _found(self, app: str | None, **arguments: Any) -> list[Found]:
+        match = APPS[app].bus_name if app in APPS else app
+        answer = self.ask("tree", match=match, **arguments)
+        windows = self.windows()
+        return [found for tree in answer for found in elements(app_of(tree["app"]), tree["nodes"], windows)]
+
+    def _inside(self, path: str) -> str:
+        if not path.startswith("~/") or ".." in path.split("/"):
+            raise InputError(f"{path!r} is no path below the guest's home", mend="write ~/folder/name")
+        return HOME + path[1:]
+
+    def _wait(self, pid: int | None, deadline: float, what: str, predicate: Callable[[], bool]) -> None:
+        while not predicate():
+            if pid is not None:
+                entry = next(entry for entry in self.ask("apps") if entry["pid"] == pid)
+                if entry["code"] is not None:
+                    raise DesktopError(f"it ended ({_how(entry['code'])}): {entry['said'].strip()[-300:]}")
+            if time.monotonic() > deadline:
+                titles = [window.title for window in self.windows()]
+                raise DesktopError(f"{what} in time; windows: {titles}")
+            time.sleep(_POLL)
+
+    def _has_window(self, title: str, before: set[int]) -> bool:
+        return any(title in window.title for window in self.windows() if window.id not in before)
+
+    def _has_contents(self, app: App) -> bool:
+        if app.name == "calc":
+            return self.cell("A1") is not None or any(self.cells().visible())
+        return any(
+            element.role in app.ready_role and app.ready_name in element.name and element.box[2] > 0
+            for element in self.tree(app.name, menus=False)
+        )
+
+    def _settle_launch(self, deadline: float) -> None:
+        left = max(0.1, deadline - time.monotonic())
+        self.settle(first=0.15, quiet=0.15, timeout=min(left, 5))
+
+    def _picture(self, app: str) -> str:
+        """Keep a screenshot for the error."""
+        with contextlib.suppress(Exception):
+            folder = forge_home() / "faults"
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"{self._claim.folder.name}-{app}.png"
+            path.write_bytes(self.screenshot().png)
+            return f" (screenshot: {path})"
+        return ""
+
+
+def _how(code: int) -> str:
+    return f"exit code {code}" if code >= 0 else f"killed by signal {-code}"
+
+
+_open: weakref.WeakSet[Slot] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for slot in list(_open):
+        slot.close()
