@@ -113,11 +113,11 @@ def translated(engine: Engine) -> Iterator[None]:
     """Turn every database error inside the block into a WarehouseError that names the warehouse and a mend."""
     try:
         yield
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, _driver(engine).Error) as error:
         raise warehouse_error(error, engine.url) from error
 
 
-def warehouse_error(error: SQLAlchemyError, url: URL) -> WarehouseError:
+def warehouse_error(error: Exception, url: URL) -> WarehouseError:
     """What a database error means for a person."""
     cause = str(error.orig if isinstance(error, DBAPIError) and error.orig is not None else error).strip()
     place = url.render_as_string(hide_password=True)
@@ -196,11 +196,14 @@ def _use_wal(engine: Engine) -> None:
         try:
             raw.cursor().execute("PRAGMA journal_mode = WAL")
             return
-        except engine.dialect.dbapi.OperationalError as error:  # type: ignore[union-attr]
+        except _driver(engine).OperationalError as error:
             if "locked" not in str(error) or time.monotonic() > deadline:
-                raise sa.exc.OperationalError("PRAGMA journal_mode = WAL", None, error) from error
+                raise
             time.sleep(0.02)
-        except engine.dialect.dbapi.Error as error:  # type: ignore[union-attr]
-            raise sa.exc.DatabaseError("PRAGMA journal_mode = WAL", None, error) from error
         finally:
             raw.close()
+
+
+def _driver(engine: Engine) -> Any:
+    """The DBAPI module below the engine; what it raises while connecting comes unwrapped."""
+    return engine.dialect.dbapi

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from warehouse import Warehouse
+from warehouse.engine import begin, open_engine
 from warehouse.private_postgres import PrivatePostgres
+from warehouse.schema import Base
 
 from .samples import register
 
@@ -20,11 +22,11 @@ def postgres() -> Iterator[PrivatePostgres]:
 
 
 @pytest.fixture(scope="session")
-def migrated_template(postgres: PrivatePostgres, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The name of a database that new ones are copied from, which is faster than migrating each."""
+def shared_url(postgres: PrivatePostgres, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A migrated database that tests empty and use again: making one takes longer than most tests."""
     url = postgres.new_database()
     Warehouse.open(url, str(tmp_path_factory.mktemp("blobs"))).close()
-    return url.rsplit("/", 1)[1].split("?")[0]
+    return url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -42,16 +44,25 @@ def empty_url(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) 
 
 @pytest.fixture
 def new_url(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], str]:
-    """Makes URLs of new warehouses, each by a name."""
+    """Makes URLs of empty databases, each by a name."""
     if engine_name == "sqlite":
         return lambda name: f"sqlite:///{tmp_path / name}.db"
-    server, template = request.getfixturevalue("postgres"), request.getfixturevalue("migrated_template")
-    return lambda name: str(server.new_database(template))
+    server = request.getfixturevalue("postgres")
+    return lambda name: str(server.new_database())
 
 
 @pytest.fixture
-def url(new_url: Callable[[str], str]) -> str:
-    return new_url("warehouse")
+def url(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a warehouse without rows."""
+    if engine_name == "sqlite":
+        return f"sqlite:///{tmp_path / 'warehouse.db'}"
+    url = str(request.getfixturevalue("shared_url"))
+    engine = open_engine(url)
+    with begin(engine) as connection:
+        for table in reversed(Base.metadata.sorted_tables):
+            connection.execute(table.delete())
+    engine.dispose()
+    return url
 
 
 @pytest.fixture
