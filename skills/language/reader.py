@@ -11,6 +11,7 @@ from pydantic import ValidationError
 import preparers  # noqa: F401 - registers the preparers
 import skills.nodes  # noqa: F401 - registers the kinds of nodes
 import verifiers  # noqa: F401 - registers the checks
+from forge.desktop.apps import APPS
 from forge.harness.moves import MOVES
 from forge.records import Guest, InputError, Skill, digest, sha256_hex
 from skills.language.graph import CycleError, in_order
@@ -43,10 +44,7 @@ KEYS = {
 }
 """The keys of a workflow, with what they hold."""
 
-APPS = ("calc", "thunderbird", "files", "terminal")
-"""The applications that a desktop can start."""
-
-_OPTIONAL = {"description", "affinity", "guest", "params", "nodes", "require", "start"}
+OPTIONAL = {"description", "affinity", "guest", "params", "nodes", "require", "start"}
 _RESERVED = {"guest", "wording", "facts", "loop", "true", "false", "null", "item"}
 
 
@@ -108,7 +106,7 @@ class _Reader:
                 if key not in KEYS:
                     self.problems.add(self.root.key_place(key), f"a workflow has no {key!r}", nearest(key, KEYS))
             for key, meaning in KEYS.items():
-                if key not in self.fields and key not in _OPTIONAL:
+                if key not in self.fields and key not in OPTIONAL:
                     self.problems.add(self.root.place, f"`{key}` is missing", f"it holds {meaning}")
 
     def _skill(self) -> Skill | None:
