@@ -1,0 +1,354 @@
+"""Moves for LibreOffice Calc: cells, sheets, tool bars, sorting, filters, saving."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from forge.harness.moves.base import Act, Acts, MoveArgs, MoveError, move
+from forge.harness.moves.general import (
+    BUTTON_ROLES,
+    CheckArgs,
+    FillArgs,
+    MenuArgs,
+    PickArgs,
+    PressArgs,
+    check,
+    context_menu_on,
+    fill,
+    menu,
+    pick,
+    press,
+    scrolled_to,
+    uncheck,
+)
+from forge.harness.moves.hands import Hands, same_name
+from forge.records import Element, Pointer
+
+APP = "calc"
+_REF = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})(?::\$?([A-Z]{1,3})\$?([0-9]{1,7}))?")
+_COLUMNS = re.compile(r"\$?([A-Z]{1,3})(?::\$?([A-Z]{1,3}))?")
+
+
+class SelectArgs(MoveArgs):
+    main: ClassVar[str] = "cells"
+    cells: str = Field(pattern=rf"^{_REF.pattern}$", description="a cell or a range of the sheet in view: B2, A1:D6")
+
+
+@move("select", SelectArgs)
+def select(hands: Hands, args: SelectArgs) -> Acts:
+    """Select a cell or a range: by clicking where it is in view, else through the Name Box."""
+    first, last = corners(args.cells)
+    wanted = first if first == last else f"{first}:{last}"
+
+    def selected() -> bool:
+        return name_box(hands).text == wanted
+
+    start, end = hands.cell(first), hands.cell(last)
+    if start is not None and end is not None:
+        act = hands.click(start, until=selected if first == last else None)
+        if first != last:
+            act += hands.click(end, modifiers=("shift",), until=selected)
+        yield act
+        if hands.becomes(selected, 1.0):
+            return
+    box = name_box(hands)
+    yield hands.click(box, "triple_click", fx=0.4) + hands.type(wanted + "\n", until=selected)
+    hands.wait(selected, f"{wanted} does not become selected; the Name Box says {name_box(hands).text!r}")
+
+
+def corners(cells: str) -> tuple[str, str]:
+    """First and last cell of a reference, without dollar signs."""
+    found = _REF.fullmatch(cells)
+    if found is None:
+        raise MoveError(f"{cells!r} is no cell or range; write B2 or A1:D6")
+    first = found[1] + found[2]
+    return first, (found[3] + found[4] if found[3] else first)
+
+
+def name_box(hands: Hands) -> Element:
+    """The field left of the formula bar that names the selection."""
+    return hands.find(None, "text", within="Formula Tool Bar")
+
+
+class EnterArgs(MoveArgs):
+    cell: str = Field(pattern=r"^[A-Z]{1,3}[0-9]{1,7}$")
+    text: str = Field(
+        min_length=1, description="one line, as a person would type it; numbers and dates as the locale has"
+    )
+
+
+@move("enter", EnterArgs)
+def enter(hands: Hands, args: EnterArgs) -> Acts:
+    """Select a cell, type its new content and confirm it with Return."""
+    plain = not args.text.startswith(("=", "+", "-")) and re.search(r"[^\W\d]", args.text) is not None
+    for attempt in (1, 2):
+        yield from select(hands, SelectArgs(cells=args.cell))
+
+        def left() -> bool:
+            return name_box(hands).text != args.cell
+
+        # A second time, Delete takes away what Calc completed from the column's other entries.
+        typed = hands.type(args.text) + hands.key("Delete") if attempt == 2 else hands.type(args.text)
+        yield typed + hands.key("Return", until=left)
+        hands.wait(left, f"{args.cell} stays in editing after {args.text!r}")
+        shown = hands.cell(args.cell)
+        if shown is None or (not plain and shown.text) or (shown.text or "") == args.text:
+            return
+    raise MoveError(f"{args.cell} shows {shown.text!r} instead of {args.text!r}")
+
+
+class ToolbarArgs(MoveArgs):
+    main: ClassVar[str] = "button"
+    button: str = Field(description="the button's name: Bold, Align Center, Sort Ascending, AutoFilter")
+    bar: str | None = Field(None, description="the tool bar's name, where several have such a button")
+
+
+@move("toolbar", ToolbarArgs)
+def toolbar(hands: Hands, args: ToolbarArgs) -> Acts:
+    """Press a button of a tool bar."""
+    button = hands.find(args.button, BUTTON_ROLES, where=lambda e: _on_bar(hands, e, args.bar))
+    if button.states and "enabled" not in button.states and "sensitive" not in button.states:
+        raise MoveError(f"the button {args.button!r} is greyed out")
+    was = "checked" in button.states or "pressed" in button.states
+
+    def switched() -> bool:
+        now = hands.again(button)
+        return now is None or ("checked" in now.states or "pressed" in now.states) != was
+
+    # A button with a list beside it is pressed on its left, away from the arrow.
+    fx = 0.35 if button.box[2] > 40 else 0.5
+    yield hands.click(button, fx=fx, until=switched if button.role == "toggle button" else None)
+
+
+def _on_bar(hands: Hands, element: Element, bar: str | None) -> bool:
+    above = hands.scene(element.app or None).ancestors(element)
+    return any(e.role == "tool bar" and (bar is None or same_name(e.name, bar)) for e in above)
+
+
+class SheetArgs(MoveArgs):
+    main: ClassVar[str] = "name"
+    name: str
+
+
+@move("sheet", SheetArgs)
+def sheet(hands: Hands, args: SheetArgs) -> Acts:
+    """Bring a sheet to the front by its tab."""
+
+    def shown() -> bool:
+        now = hands.look(args.name, "page tab", where=_is_sheet_tab)
+        return now is not None and "selected" in now.states
+
+    if not shown():
+        yield hands.click(sheet_tab(hands, args.name), until=shown)
+        hands.wait(shown, f"the sheet {args.name!r} does not come to the front")
+
+
+def sheet_tab(hands: Hands, name: str) -> Element:
+    """The tab of a sheet at the bottom of the window."""
+    return hands.find(name, "page tab", where=_is_sheet_tab)
+
+
+def _is_sheet_tab(element: Element) -> bool:
+    return element.box[1] > 300 and element.path[:1] == (0,)
+
+
+class RenameSheetArgs(MoveArgs):
+    sheet: str
+    to: str = Field(min_length=1, max_length=31)
+
+
+@move("rename_sheet", RenameSheetArgs)
+def rename_sheet(hands: Hands, args: RenameSheetArgs) -> Acts:
+    """Give a sheet another name through the menu of its tab."""
+    yield from context_menu_on(hands, lambda: sheet_tab(hands, args.sheet), ("Rename Sheet...",), opens="Rename Sheet")
+    yield from fill(hands, FillArgs(text=args.to, within="Rename Sheet"))
+    yield from press(hands, PressArgs(button="OK", dialog="Rename Sheet"))
+    sheet_tab(hands, args.to)
+
+
+class InsertSheetArgs(MoveArgs):
+    main: ClassVar[str] = "name"
+    name: str
+    place: Literal["before", "after"] = Field("after", description="relative to the sheet in view")
+
+
+@move("insert_sheet", InsertSheetArgs)
+def insert_sheet(hands: Hands, args: InsertSheetArgs) -> Acts:
+    """Insert a new, empty sheet beside the one in view."""
+    yield from menu(hands, MenuArgs(path=("Sheet", "Insert Sheet..."), opens="Insert Sheet"))
+    which = "Before current sheet" if args.place == "before" else "After current sheet"
+    yield from check(hands, CheckArgs(name=which, within="Insert Sheet"))
+    yield from fill(hands, FillArgs(text=args.name, field="Name", within="Insert Sheet"))
+    yield from press(hands, PressArgs(button="OK", dialog="Insert Sheet"))
+    sheet_tab(hands, args.name)
+
+
+class DeleteSheetArgs(MoveArgs):
+    main: ClassVar[str] = "name"
+    name: str
+
+
+@move("delete_sheet", DeleteSheetArgs)
+def delete_sheet(hands: Hands, args: DeleteSheetArgs) -> Acts:
+    """Delete a sheet through the menu of its tab, and confirm."""
+    yield from context_menu_on(hands, lambda: sheet_tab(hands, args.name), ("Delete Sheet...",))
+    gone = hands.gone(args.name, "page tab", where=_is_sheet_tab)
+    if not hands.becomes(gone, 0.5):
+        yield hands.click(hands.find("Yes", "push button"), until=gone)
+    hands.wait(gone, f"the sheet {args.name!r} is still there")
+
+
+class SaveArgs(MoveArgs):
+    main: ClassVar[str] = "path"
+    path: str = Field(pattern=r"^~/", description="the file that is to change: ~/Documents/stock.xlsx")
+    way: Literal["toolbar", "menu"] = "toolbar"
+
+
+@move("save", SaveArgs)
+def save(hands: Hands, args: SaveArgs) -> Acts:
+    """Save the document in place, and wait until its file has changed."""
+    file = Path(hands.slot.home) / args.path[2:]
+    before = _stamp(file)
+
+    def saved() -> bool:
+        return _stamp(file) != before and _complete(file)
+
+    def by_menu() -> Acts:
+        yield from menu(hands, MenuArgs(path=("File", "Save")))
+
+    def by_button() -> Acts:
+        yield hands.click(hands.find("Save", "push button", within="Standard"), fx=0.35, until=saved)
+
+    routes: list[Callable[[], Acts]] = [by_button, by_menu] if args.way == "toolbar" else [by_menu, by_button]
+    for route in routes:
+        yield from route()
+        if hands.becomes(saved, 3.0):
+            return
+    raise MoveError(f"{args.path} does not change on saving")
+
+
+def _complete(file: Path) -> bool:
+    """Whether a file that is being written is all there, as far as its form can tell."""
+    if file.suffix in (".xlsx", ".ods", ".docx", ".odt", ".pptx", ".odp"):
+        return zipfile.is_zipfile(file)
+    return file.stat().st_size > 0
+
+
+def _stamp(file: Path) -> tuple[int, int, int]:
+    try:
+        status = file.stat()
+    except FileNotFoundError:
+        return 0, 0, 0
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+class SortKey(MoveArgs):
+    main: ClassVar[str] = "column"
+    column: str = Field(description="the column's heading, or `Column B` where there is none")
+    descending: bool = False
+
+
+class SortArgs(MoveArgs):
+    range: str = Field(pattern=rf"^{_REF.pattern}$", description="what to sort, with its heading row")
+    keys: tuple[SortKey, ...] = Field(min_length=1, max_length=3)
+    headings: bool = True
+
+
+@move("sort", SortArgs)
+def sort(hands: Hands, args: SortArgs) -> Acts:
+    """Sort a range by up to three columns through the dialog Data > Sort."""
+    yield from select(hands, SelectArgs(cells=args.range))
+    yield from menu(hands, MenuArgs(path=("Data", "Sort..."), opens="Sort"))
+    switch = check if args.headings else uncheck
+    yield from switch(hands, CheckArgs(name="Range contains column labels", within="Sort"))
+    for number, item in enumerate(args.keys, 1):
+        group = f"Sort Key {number}"
+        yield from pick(hands, PickArgs(choice=item.column, within=group))
+        yield from check(hands, CheckArgs(name="Descending" if item.descending else "Ascending", within=group))
+    yield from press(hands, PressArgs(button="OK", dialog="Sort"))
+
+
+class AutofilterArgs(MoveArgs):
+    main: ClassVar[str] = "range"
+    range: str = Field(pattern=rf"^{_REF.pattern}$", description="the table, with its heading row")
+
+
+@move("autofilter", AutofilterArgs)
+def autofilter(hands: Hands, args: AutofilterArgs) -> Acts:
+    """Put filter buttons on the headings of a table."""
+
+    def shown() -> bool:
+        button = hands.look("AutoFilter", BUTTON_ROLES, within="Standard")
+        return button is not None and "checked" in button.states
+
+    yield from select(hands, SelectArgs(cells=args.range))
+    if not shown():
+        yield hands.click(hands.find("AutoFilter", BUTTON_ROLES, within="Standard"), until=shown)
+    if not hands.becomes(shown, 1.0):
+        yield from menu(hands, MenuArgs(path=("Data", "AutoFilter")))
+        hands.wait(shown, f"{args.range} has no filter buttons")
+
+
+class FilterArgs(MoveArgs):
+    heading: str = Field(pattern=r"^[A-Z]{1,3}[0-9]{1,7}$", description="the cell with the column's heading and button")
+    keep: tuple[str, ...] = Field(min_length=1, description="the values to keep, as they are shown")
+
+
+@move("filter", FilterArgs)
+def filter_values(hands: Hands, args: FilterArgs) -> Acts:
+    """Keep some values of a column by the list behind its filter button."""
+    if hands.cell(args.heading) is None:
+        yield from select(hands, SelectArgs(cells=args.heading))
+    heading = hands.wait(lambda: hands.cell(args.heading), f"{args.heading} is not in view")
+    popup = "All", "check box"
+    button = hands.at(heading.box[0] + heading.box[2] - 9, heading.box[1] + heading.box[3] - 9)
+    yield Act((Pointer(kind="left_click", at=button),), (heading,), hands.showing(*popup))
+    everything = hands.find(*popup)
+    if "checked" in everything.states:
+        yield hands.click(everything, fx=0.1, until=lambda: "checked" not in _states(hands.look(*popup)))
+    elif "indeterminate" in everything.states:
+        yield hands.click(everything, fx=0.1, until=lambda: "checked" in _states(hands.look(*popup)))
+        yield hands.click(hands.find(*popup), fx=0.1, until=lambda: "checked" not in _states(hands.look(*popup)))
+    for value in args.keep:
+        yield from _tick(hands, value)
+    yield from press(hands, PressArgs(button="OK"))
+
+
+def _tick(hands: Hands, value: str) -> Acts:
+    """Tick one value of an open filter list, scrolling to it where necessary."""
+
+    def row() -> tuple[Element, Element] | None:
+        scene = hands.scene()
+        for cell in scene.select(value, "table cell"):
+            box = next((e for e in scene.select(None, "table cell") if _left_of(e, cell)), None)
+            if box is not None:
+                return box, cell
+        return None
+
+    def ticked() -> bool:
+        found = row()
+        return found is not None and "checked" in found[0].states
+
+    found = hands.becomes(row, 2.0)
+    if not found:
+        raise MoveError(f"the filter list does not offer {value!r}")
+    box, cell = found
+    yield from scrolled_to(hands, cell, lambda: (row() or (None, None))[1])
+    box = (row() or (box, cell))[0]
+    yield hands.click(box, until=ticked)
+    hands.wait(ticked, f"{value!r} does not become ticked", 1.0)
+
+
+def _left_of(box: Element, cell: Element) -> bool:
+    """Whether `box` is the tick box in the row of `cell`."""
+    return box.path[:-1] == cell.path[:-1] and box.path != cell.path and box.box[0] < cell.box[0] and not box.name
+
+
+def _states(element: Element | None) -> tuple[str, ...]:
+    return () if element is None else element.states

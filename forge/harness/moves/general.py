@@ -1,0 +1,411 @@
+"""Moves for any window: click, menus, dialogs and their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from forge.harness.moves.base import Acts, MoveArgs, MoveError, move
+from forge.harness.moves.hands import BUTTON_ROLES, ENTRY_ROLES, MENU_ROLES, Hands, Scene, same_name
+from forge.records import Element
+
+COMBO_ROLES = ("combo box", "toggle button")
+
+
+class Target(MoveArgs):
+    """A thing on the screen by meaning."""
+
+    main: ClassVar[str] = "name"
+    name: str | None = Field(None, description="accessible name; * stands for anything")
+    role: str | None = Field(None, description="accessible role, e.g. push button")
+    within: str | None = Field(None, description="name of anything around it: a dialog's title, a tool bar")
+    index: int = Field(0, description="which of several, in the order of the tree; -1 the last")
+
+    def find(self, hands: Hands) -> Element:
+        """Wait for it. Raises MoveError."""
+        return hands.find(self.name, self.role, within=self.within, index=self.index)
+
+
+class ClickArgs(Target):
+    button: Literal["left", "right", "middle"] = "left"
+    count: Literal[1, 2, 3] = 1
+    modifiers: tuple[Literal["ctrl", "shift", "alt", "super"], ...] = ()
+    fx: float = Field(0.5, ge=0, le=1, description="where in the box, as a fraction of its width")
+
+
+@move("click", ClickArgs)
+def click(hands: Hands, args: ClickArgs) -> Acts:
+    """Click a thing by its name and role."""
+    kind = {"right": "right_click", "middle": "middle_click"}.get(args.button)
+    kind = kind or {1: "left_click", 2: "double_click", 3: "triple_click"}[args.count]
+    yield hands.click(args.find(hands), kind, fx=args.fx, modifiers=tuple(args.modifiers))
+
+
+class TypeArgs(MoveArgs):
+    main: ClassVar[str] = "text"
+    text: str
+
+
+@move("type", TypeArgs)
+def type_text(hands: Hands, args: TypeArgs) -> Acts:
+    """Type text where the keyboard's focus is."""
+    yield hands.type(args.text)
+
+
+class KeyArgs(MoveArgs):
+    main: ClassVar[str] = "keys"
+    keys: str = Field(min_length=1)
+    repeat: int = Field(1, ge=1, le=100)
+
+
+@move("key", KeyArgs)
+def key(hands: Hands, args: KeyArgs) -> Acts:
+    """Press a key or a chord."""
+    yield hands.key(args.keys, args.repeat)
+
+
+class MenuArgs(MoveArgs):
+    main: ClassVar[str] = "path"
+    path: tuple[str, ...] = Field(min_length=1, description="labels from the menu bar down: [Data, Sort...]")
+    opens: str | None = Field(None, description="title of the window that then appears")
+
+
+@move("menu", MenuArgs)
+def menu(hands: Hands, args: MenuArgs) -> Acts:
+    """Open menus of the menu bar by their labels and choose the last one."""
+    for attempt in (1, 2):
+        try:
+            top = hands.find(args.path[0], "menu", where=lambda e: "menu bar" in _roles_above(hands, e))
+            yield from walk_menu(hands, top, args.path[1:], opens=args.opens)
+            return
+        except MoveError:
+            if attempt == 2:
+                raise
+            yield hands.key("Escape", 3)
+
+
+def _roles_above(hands: Hands, element: Element) -> set[str]:
+    return {above.role for above in hands.scene(element.app or None).ancestors(element)}
+
+
+def walk_menu(hands: Hands, top: Element | None, labels: tuple[str, ...], *, opens: str | None = None) -> Acts:
+    """Click `top` and then the labels, each in the menu that the one before it opened.
+
+    Args:
+        top: a menu in a menu bar; None when a context menu is open already.
+        labels: what to choose, from the outside in.
+        opens: see `MenuArgs`.
+    """
+    item, rest = top, labels
+    if item is None:
+        item, rest = hands.find(labels[0], MENU_ROLES), labels[1:]
+    for label in rest:
+        parent, wanted = item, label
+        yield hands.click(parent, until=lambda p=parent, w=wanted: _entry(hands, p, w) is not None)  # type: ignore[misc]
+        found = hands.becomes(lambda p=parent, w=wanted: _entry(hands, p, w), 3.0)  # type: ignore[misc]
+        if found is None:
+            names = [e.name for e in hands.scene(parent.app or None).entries(parent) if e.name]
+            raise MoveError(
+                f"no {wanted!r} in the menu {parent.name!r}", mend=f"it has {', '.join(names) or 'nothing'}"
+            )
+        item = found
+    if "enabled" not in item.states and "sensitive" not in item.states and item.states:
+        raise MoveError(f"the menu entry {item.name!r} is greyed out")
+    done: Callable[[], bool] = hands.gone(None, MENU_ROLES, where=lambda e: e.path == item.path)
+    yield hands.click(item, until=(lambda: hands.window(opens) is not None) if opens else done)
+    if opens:
+        hands.wait(lambda: hands.window(opens), f"no window {opens!r} appeared")
+
+
+def _entry(hands: Hands, parent: Element, label: str) -> Element | None:
+    """An entry of the menu that `parent` opened."""
+    entries = hands.scene(parent.app or None).entries(parent)
+    return next((entry for entry in entries if same_name(entry.name, label)), None)
+
+
+class ContextMenuArgs(MoveArgs):
+    on: Target
+    path: tuple[str, ...] = Field(min_length=1)
+    opens: str | None = None
+    fx: float = Field(0.5, ge=0, le=1)
+
+
+@move("context_menu", ContextMenuArgs)
+def context_menu(hands: Hands, args: ContextMenuArgs) -> Acts:
+    """Right-click a thing and choose from its menu."""
+    yield from context_menu_on(hands, lambda: args.on.find(hands), args.path, opens=args.opens, fx=args.fx)
+
+
+def context_menu_on(
+    hands: Hands, find: Callable[[], Element], path: tuple[str, ...], *, opens: str | None = None, fx: float = 0.5
+) -> Acts:
+    """Right-click what `find` finds and choose from the menu; once more when the menu does not come."""
+    for attempt in (1, 2):
+        try:
+            yield hands.click(find(), "right_click", fx=fx, until=hands.showing(path[0], MENU_ROLES))
+            yield from walk_menu(hands, None, path, opens=opens)
+            return
+        except MoveError:
+            if attempt == 2:
+                raise
+            yield hands.key("Escape", 2)
+
+
+class WaitWindowArgs(MoveArgs):
+    main: ClassVar[str] = "title"
+    title: str
+    gone: bool = False
+    seconds: float = Field(20, gt=0, le=120)
+
+
+@move("wait_window", WaitWindowArgs)
+def wait_window(hands: Hands, args: WaitWindowArgs) -> Acts:
+    """Wait until a window with this title is there, or gone."""
+
+    def ready() -> bool:
+        return (hands.window(args.title) is None) == args.gone
+
+    if not ready():
+        yield hands.pause(0.5, until=ready)
+    hands.wait(ready, f"the window {args.title!r} is {'still' if args.gone else 'not'} there", args.seconds)
+
+
+class PressArgs(MoveArgs):
+    main: ClassVar[str] = "button"
+    button: str
+    dialog: str | None = Field(None, description="title of the dialog; without it any window's")
+    closes: bool = Field(True, description="whether the dialog is gone afterwards")
+
+
+@move("press", PressArgs)
+def press(hands: Hands, args: PressArgs) -> Acts:
+    """Press a button of a dialog, which then closes."""
+    element = hands.find(args.button, "push button", within=args.dialog)
+    root = _window_of(hands.scene(element.app or None), element)
+
+    def closed() -> bool:
+        now = hands.look(args.button, "push button", within=args.dialog)
+        return now is None or now.path[:1] != element.path[:1] or _title(hands, now) != (root.name if root else "")
+
+    yield hands.click(element, until=closed if args.closes else None)
+    if args.closes and not hands.becomes(closed, 1.0):
+        yield hands.click(hands.find(args.button, "push button", within=args.dialog), until=closed)
+        hands.wait(closed, f"the dialog stays open after {args.button!r}")
+
+
+def _window_of(scene: Scene, element: Element) -> Element | None:
+    return next((e for e in scene.ancestors(element) if e.role in ("dialog", "frame", "window", "alert")), None)
+
+
+def _title(hands: Hands, element: Element) -> str:
+    window = _window_of(hands.scene(element.app or None), element)
+    return window.name if window else ""
+
+
+class FillArgs(MoveArgs):
+    text: str
+    field: str | None = Field(None, description="the field's name, or the label beside or above it")
+    nth: int = Field(0, ge=0, description="which of the fields that fit, in reading order")
+    within: str | None = Field(None, description="name of anything around it")
+
+
+@move("fill", FillArgs)
+def fill(hands: Hands, args: FillArgs) -> Acts:
+    """Put text into a field of a dialog, in place of what was there."""
+
+    def field() -> Element:
+        return hands.wait(
+            lambda: by_label(hands.scene(), args.field, ENTRY_ROLES, args.within, args.nth),
+            f"no text field {args.field or args.nth!r} in {args.within!r}",
+        )
+
+    def filled() -> bool:
+        now = by_label(hands.scene(), args.field, ENTRY_ROLES, args.within, args.nth)
+        return now is not None and now.text is not None and now.text.strip("\n ") == args.text.strip("\n ")
+
+    entry = field()
+    yield hands.click(entry, "triple_click") + hands.key("ctrl+a") + hands.type(args.text, until=filled)
+    if entry.text is not None and entry.role != "password text" and not hands.becomes(filled, 1.0):
+        yield hands.click(field(), until=None)
+        yield hands.key("ctrl+a") + hands.type(args.text, until=filled)
+        hands.wait(filled, f"the field {args.field or args.nth!r} does not hold {args.text!r}")
+
+
+class CheckArgs(MoveArgs):
+    main: ClassVar[str] = "name"
+    name: str
+    within: str | None = None
+    index: int = 0
+
+
+@move("check", CheckArgs)
+def check(hands: Hands, args: CheckArgs) -> Acts:
+    """Tick a check box, choose a radio button, or press a toggle button in; nothing if it is so already."""
+    yield from _switch(hands, args, on=True)
+
+
+@move("uncheck", CheckArgs)
+def uncheck(hands: Hands, args: CheckArgs) -> Acts:
+    """Clear a check box or release a toggle button; nothing if it is so already."""
+    yield from _switch(hands, args, on=False)
+
+
+def _switch(hands: Hands, args: CheckArgs, *, on: bool) -> Acts:
+    roles = ("check box", "radio button", "toggle button", "switch")
+
+    def state() -> bool | None:
+        element = hands.look(args.name, roles, within=args.within, index=args.index)
+        return None if element is None else bool({"checked", "pressed", "selected"} & set(element.states))
+
+    for attempt in (1, 2):
+        element = hands.find(args.name, roles, within=args.within, index=args.index)
+        if state() == on:
+            return
+        fx = 0.5 if element.role == "toggle button" or attempt == 2 else min(0.5, 11 / max(1, element.box[2]))
+        yield hands.click(element, fx=fx, until=lambda: state() == on)
+    hands.wait(lambda: state() == on, f"{args.name!r} does not become {'checked' if on else 'unchecked'}", 1.0)
+
+
+class PickArgs(MoveArgs):
+    choice: str
+    field: str | None = Field(None, description="the list's name, or the label beside or above it")
+    nth: int = Field(0, ge=0, description="which of the lists that fit, in reading order")
+    within: str | None = None
+
+
+CHOICE_ROLES = ("table cell", "menu item", "check menu item", "radio menu item", "list item", "option")
+
+
+@move("pick", PickArgs)
+def pick(hands: Hands, args: PickArgs) -> Acts:
+    """Open a drop-down list and choose from it."""
+    combo = hands.wait(
+        lambda: by_label(hands.scene(), args.field, COMBO_ROLES, args.within, args.nth, nameless=True),
+        f"no list {args.field or args.nth!r} in {args.within!r}",
+    )
+    before = {(e.path, e.role, e.name) for e in _choices(hands, args.choice)}
+
+    def offered() -> Element | None:
+        fresh = [e for e in _choices(hands, args.choice) if (e.path, e.role, e.name) not in before]
+        return fresh[0] if fresh else None
+
+    yield hands.click(combo, fx=0.9 if combo.box[2] > 60 else 0.5, until=lambda: offered() is not None)
+    choice = hands.becomes(offered, 2.0)
+    if choice is None:
+        yield hands.click(combo, until=lambda: offered() is not None)
+        choice = hands.wait(offered, f"the list does not offer {args.choice!r}", 2.0)
+    choice = yield from scrolled_to(hands, choice, offered)
+    yield hands.click(choice, until=lambda: offered() is None)
+    hands.wait(lambda: offered() is None, f"the list stays open after choosing {args.choice!r}")
+
+
+def _choices(hands: Hands, name: str) -> list[Element]:
+    return hands.scene().select(name, CHOICE_ROLES)
+
+
+def scrolled_to(hands: Hands, choice: Element, offered: Callable[[], Element | None]) -> Acts:
+    """Turn the wheel over an open list until the choice lies inside it."""
+    for _ in range(30):
+        scene = hands.scene(choice.app or None)
+        frame = next(
+            (e for e in scene.ancestors(choice) if e.role in ("scroll pane", "window", "viewport", "list")), None
+        )
+        if frame is None:
+            return choice
+        top, bottom = frame.box[1], frame.box[1] + frame.box[3]
+        middle = choice.box[1] + choice.box[3] / 2
+        if top < middle < bottom:
+            return choice
+        yield hands.scroll(frame, 3 if middle >= bottom else -3)
+        choice = offered() or choice
+    raise MoveError(f"{choice.name!r} does not come into view")
+
+
+class TabArgs(MoveArgs):
+    main: ClassVar[str] = "name"
+    name: str
+    within: str | None = None
+
+
+@move("tab", TabArgs)
+def tab(hands: Hands, args: TabArgs) -> Acts:
+    """Show a page of a tabbed dialog."""
+    page = hands.find(args.name, "page tab", within=args.within)
+
+    def shown() -> bool:
+        now = hands.look(args.name, "page tab", within=args.within)
+        return now is not None and "selected" in now.states
+
+    if not shown():
+        yield hands.click(page, until=shown)
+        hands.wait(shown, f"the page {args.name!r} does not come up")
+
+
+class DragArgs(MoveArgs):
+    model_config = MoveArgs.model_config | {"populate_by_name": True}
+    start: Target = Field(alias="from")
+    to: Target
+    from_fx: float = Field(0.5, ge=0, le=1)
+    to_fx: float = Field(0.5, ge=0, le=1)
+
+
+@move("drag", DragArgs)
+def drag(hands: Hands, args: DragArgs) -> Acts:
+    """Drag one thing onto another."""
+    start, end = args.start.find(hands), args.to.find(hands)
+    yield hands.drag(hands.middle(start, args.from_fx), hands.middle(end, args.to_fx), start)
+
+
+def by_label(
+    scene: Scene,
+    label: str | None,
+    roles: tuple[str, ...],
+    within: str | Element | None,
+    nth: int,
+    *,
+    nameless: bool = False,
+) -> Element | None:
+    """A field by its own name, or the nearest one right of or below a label, or the nth in reading order.
+
+    Args:
+        scene: where to look.
+        label: name or label; None counts all fields.
+        roles: what counts as such a field.
+        within: see `Scene.select`.
+        nth: which of those that fit, from 0.
+        nameless: by label or number, only fields without a name of their own count (a closed gtk list is one, a toggle
+            button that carries a caption is none).
+    """
+    fields = [e for e in scene.select(None, roles, within) if not nameless or e.role == "combo box" or not e.name]
+    fields.sort(key=lambda e: (-e.path[0], e.box[1], e.box[0]))
+    if label is None:
+        return fields[nth] if nth < len(fields) else None
+    named = [e for e in scene.select(label, roles, within) if e.role != "toggle button"]
+    if named:
+        return named[nth] if nth < len(named) else None
+    found = []
+    for tag in scene.select(label, ("label", "static", "text", "paragraph"), within):
+        x, y, width, height = tag.box
+        beside = [
+            (e.box[0] - x, e)
+            for e in fields
+            if e.path[:1] == tag.path[:1] and e.box[0] >= x + width - 8 and _overlap(e.box[1], e.box[3], y, height)
+        ]
+        under = [
+            (e.box[1] - y, e)
+            for e in fields
+            if e.path[:1] == tag.path[:1] and 0 <= e.box[1] - y - height < 40 and _overlap(e.box[0], e.box[2], x, width)
+        ]
+        nearest = min(beside or under, key=lambda pair: pair[0], default=None)
+        if nearest is not None and nearest[1] not in found:
+            found.append(nearest[1])
+    return found[nth] if nth < len(found) else None
+
+
+def _overlap(start: int, length: int, other: int, size: int) -> bool:
+    return min(start + length, other + size) - max(start, other) > 0
+
+
+__all__ = ["BUTTON_ROLES", "Target", "by_label", "context_menu_on", "scrolled_to", "walk_menu"]

@@ -1,0 +1,256 @@
+"""Hands: find things on a real desktop by meaning, and turn what is to be done with them into canonical actions."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from forge.harness.moves.base import Act, MoveError
+from forge.records import Action, Drag, Element, Key, Point, Pointer, Scroll, Type, Wait
+
+if TYPE_CHECKING:
+    from forge.desktop.slot import Slot
+
+PATIENCE = 6.0
+"""Seconds after which something that should have appeared is taken to be missing."""
+PAUSE = 0.06
+"""Seconds between two looks; a look at a large window takes longer itself."""
+FRESH = 0.05
+"""Seconds for which a reading of the tree answers further questions; less than `PAUSE`, and never across an act."""
+
+MENU_ROLES = ("menu", "menu item", "check menu item", "radio menu item")
+BUTTON_ROLES = ("push button", "toggle button", "radio button", "check box")
+ENTRY_ROLES = ("text", "entry", "password text", "spin button")
+
+
+def same_name(name: str, wanted: str) -> bool:
+    """Whether a name is the wanted one. Blanks, the spelling of an ellipsis or an apostrophe, and a final colon do not
+    matter; `*` stands for anything.
+    """
+    name, wanted = _plain(name), _plain(wanted)
+    if "*" in wanted:
+        return re.fullmatch(".*".join(re.escape(part) for part in wanted.split("*")), name) is not None
+    return name == wanted
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.replace("…", "...").replace("’", "'").split()).removesuffix(":")
+
+
+class Scene:
+    """One reading of the accessibility tree, with questions to ask of it."""
+
+    def __init__(self, elements: Iterable[Element]):
+        self.elements = list(elements)
+        self._by_path = {(element.app, element.path): element for element in self.elements}
+
+    def ancestors(self, element: Element) -> Iterator[Element]:
+        """From the parent up to the application."""
+        for length in range(len(element.path) - 1, -1, -1):
+            found = self._by_path.get((element.app, element.path[:length]))
+            if found is not None:
+                yield found
+
+    def below(self, element: Element) -> list[Element]:
+        """All descendants."""
+        size = len(element.path)
+        return [
+            e for e in self.elements if e.app == element.app and len(e.path) > size and e.path[:size] == element.path
+        ]
+
+    def entries(self, menu: Element) -> list[Element]:
+        """What an open menu offers."""
+        size = len(menu.path) + 1
+        return [e for e in self.below(menu) if len(e.path) == size and e.role in MENU_ROLES and self._shows(e)]
+
+    def select(
+        self,
+        name: str | None = None,
+        role: str | tuple[str, ...] | None = None,
+        within: str | Element | None = None,
+        where: Callable[[Element], bool] | None = None,
+    ) -> list[Element]:
+        """Everything that shows and fits, newest window first, then in reading order of the tree.
+
+        Args:
+            name: see `same_name`.
+            role: one role, or any of several.
+            within: an element, or the name of anything that encloses it (a dialog's title, a tool bar).
+            where: a further condition.
+        """
+        roles = (role,) if isinstance(role, str) else role
+        found = [
+            element
+            for element in self.elements
+            if self._shows(element)
+            and (roles is None or element.role in roles)
+            and (name is None or same_name(element.name, name))
+            and (within is None or self._is_within(element, within))
+            and (where is None or where(element))
+        ]
+        return sorted(found, key=lambda element: -element.path[0] if element.path else 0)
+
+    def _shows(self, element: Element) -> bool:
+        """Whether there is something to point at.
+
+        What lies outside an open list has its place at minus two thousand million; the entries of a menu that was open
+        once keep their old places in Thunderbird.
+        """
+        x, y, width, height = element.box
+        if width <= 1 or height <= 1 or x + width <= 0 or y + height <= 0:
+            return False
+        if element.role not in MENU_ROLES:
+            return True
+        menus = (above for above in self.ancestors(element) if above.role == "menu")
+        return not any("expandable" in above.states and "expanded" not in above.states for above in menus)
+
+    def _is_within(self, element: Element, within: str | Element) -> bool:
+        if isinstance(within, Element):
+            return element.app == within.app and element.path[: len(within.path)] == within.path
+        return any(same_name(above.name, within) for above in self.ancestors(element))
+
+
+class Hands:
+    """Looks at a slot and makes acts. Nothing here changes the desktop: an act is yielded to the turn loop.
+
+    Args:
+        slot: the desktop.
+        patience: see `PATIENCE`.
+    """
+
+    def __init__(self, slot: Slot, patience: float = PATIENCE):
+        self.slot = slot
+        self.patience = patience
+        self._read: dict[str | None, tuple[float, Scene]] = {}
+
+    def scene(self, app: str | None = None) -> Scene:
+        """The tree of one application, or of all."""
+        when, scene = self._read.get(app, (-1.0, None))
+        if scene is None or time.monotonic() - when > FRESH:
+            scene = Scene(self.slot.tree(app))
+            self._read[app] = (time.monotonic(), scene)
+        return scene
+
+    def look(self, name: str | None = None, role: Any = None, *, index: int = 0, **more: Any) -> Element | None:
+        """The element that fits, or None; does not wait. See `Scene.select`."""
+        app = more.pop("app", None)
+        found = self.scene(app).select(name, role, **more)
+        return found[index] if -len(found) <= index < len(found) else None
+
+    def find(self, name: str | None = None, role: Any = None, *, index: int = 0, **more: Any) -> Element:
+        """The element that fits; waits for it. Raises MoveError with what there was instead."""
+        deadline = time.monotonic() + self.patience
+        while True:
+            element = self.look(name, role, index=index, **more)
+            if element is not None:
+                return element
+            if time.monotonic() > deadline:
+                raise MoveError(f"no {_spec(name, role, more)} shows", mend=self._instead(role, more))
+            time.sleep(PAUSE)
+
+    def wait(self, condition: Callable[[], Any], what: str, patience: float | None = None) -> Any:
+        """The first true value of `condition`. Raises MoveError: `what` did not come true."""
+        value = self.becomes(condition, patience)
+        if not value:
+            raise MoveError(f"{what} (waited {self.patience if patience is None else patience:g} s)")
+        return value
+
+    def becomes(self, condition: Callable[[], Any], patience: float | None = None) -> Any:
+        """The first true value of `condition`, or the last false one when patience ends."""
+        deadline = time.monotonic() + (self.patience if patience is None else patience)
+        while True:
+            value = condition()
+            if value or time.monotonic() > deadline:
+                return value
+            time.sleep(PAUSE)
+
+    def cell(self, ref: str) -> Element | None:
+        """A cell of the spreadsheet in view, or None when it is not in view."""
+        return self.slot.cell(ref)
+
+    def window(self, title: str) -> Any | None:
+        """The uppermost window with this title (see `same_name`), or None."""
+        return next((w for w in reversed(self.slot.windows()) if same_name(w.title, title)), None)
+
+    def showing(self, name: str | None = None, role: Any = None, **more: Any) -> Callable[[], bool]:
+        """A condition: something that fits shows."""
+        return lambda: self.look(name, role, **more) is not None
+
+    def gone(self, name: str | None = None, role: Any = None, **more: Any) -> Callable[[], bool]:
+        """A condition: nothing that fits shows."""
+        return lambda: self.look(name, role, **more) is None
+
+    def again(self, element: Element) -> Element | None:
+        """The same element as it is now, or None when it is gone."""
+        elements = self.scene(element.app or None).elements
+        return next((e for e in elements if e.path == element.path and e.role == element.role), None)
+
+    def _instead(self, role: Any, more: dict[str, Any]) -> str:
+        near = {k: v for k, v in more.items() if k in ("within", "app")}
+        app = near.pop("app", None)
+        scene = self.scene(app)
+        names = [f"{e.name!r} ({e.role})" for e in scene.select(None, role, **near) if e.name]
+        if not names:
+            names = [f"window {w.title!r}" for w in self.slot.windows()]
+        return f"there were {', '.join(dict.fromkeys(names[:25])) or 'no windows'}"
+
+    def at(self, x: float, y: float) -> Point:
+        """A pixel as a point."""
+        self._read.clear()  # something is about to be done
+        width, height = self.slot.guest.width, self.slot.guest.height
+        return Point(
+            x=(min(max(int(x), 0), width - 1) + 0.5) / width, y=(min(max(int(y), 0), height - 1) + 0.5) / height
+        )
+
+    def middle(self, element: Element, fx: float = 0.5, fy: float = 0.5) -> Point:
+        """A place inside an element's box; fractions from its top left corner."""
+        x, y, width, height = element.box
+        return self.at(x + (width - 1) * fx, y + (height - 1) * fy)
+
+    def click(
+        self,
+        element: Element,
+        kind: str = "left_click",
+        *,
+        fx: float = 0.5,
+        fy: float = 0.5,
+        modifiers: tuple[str, ...] = (),
+        until: Callable[[], bool] | None = None,
+    ) -> Act:
+        """Click an element."""
+        action = Pointer(kind=kind, at=self.middle(element, fx, fy), modifiers=modifiers)  # type: ignore[arg-type]
+        return Act((action,), (element,), until)
+
+    def drag(self, start: Point, end: Point, element: Element | None = None, until: Any = None) -> Act:
+        """Drag from one place to another."""
+        return Act((Drag(start=start, at=end),), (element,), until)
+
+    def scroll(self, element: Element, dy: int, until: Any = None) -> Act:
+        """Turn the wheel over an element."""
+        return Act((Scroll(at=self.middle(element), dy=dy),), (element,), until)
+
+    def type(self, text: str, until: Callable[[], bool] | None = None) -> Act:
+        """Type text."""
+        return self.do(Type(text=text), until=until)
+
+    def key(self, keys: str, repeat: int = 1, until: Callable[[], bool] | None = None) -> Act:
+        """Press a chord."""
+        return self.do(Key(keys=keys, repeat=repeat), until=until)
+
+    def pause(self, seconds: float = 1.0, until: Callable[[], bool] | None = None) -> Act:
+        """Wait, as an agent would."""
+        return self.do(Wait(seconds=seconds), until=until)
+
+    def do(self, *actions: Action, until: Callable[[], bool] | None = None) -> Act:
+        """Actions that meet no known element."""
+        self._read.clear()
+        return Act(actions, (None,) * len(actions), until)
+
+
+def _spec(name: str | None, role: Any, more: dict[str, Any]) -> str:
+    roles = role if isinstance(role, str) else " or ".join(role) if role else "element"
+    within = more.get("within")
+    place = "" if within is None else f" in {within.name if isinstance(within, Element) else within!r}"
+    return f"{roles}{'' if name is None else f' {name!r}'}{place}"
