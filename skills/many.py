@@ -62,13 +62,12 @@ def draw_many(
     seen = NearDuplicates() if seen is None else seen
     kept: list[Draw] = []
     dropped: list[Dropped] = []
-    known: set[str] = set()
     for made in _side_by_side(workflow, seeds, kitchen, workers, files):
-        twin = made.task.id if made.task.id in known else seen.add(made.task)
-        if twin is not None:
-            dropped.append(Dropped(made.task.seed, made.task.id, twin))
+        before = len(seen)
+        twin = seen.add(made.task)
+        if len(seen) == before:  # it is there already, or nearly
+            dropped.append(Dropped(made.task.seed, made.task.id, twin or made.task.id))
             continue
-        known.add(made.task.id)
         kept.append(made)
         if limit is not None and len(kept) >= limit:
             break

@@ -10,8 +10,9 @@ from forge.records import JSON, InputError, PreparerError, digest, sha256_hex
 from preparers.base import PREPARERS, Context, Preparer
 from skills.language.located import Located, Place
 from skills.language.models import check_fields, holds_expression
+from skills.language.problems import Problems
 from skills.language.shapes import Shape
-from skills.language.template import Record, compile_template
+from skills.language.template import Record, Template, compile_template
 from skills.nodes.base import Node, NodeKind, Outcome, Reading, Station, node_kind
 from skills.nodes.facts import facts_of
 
@@ -19,10 +20,13 @@ from skills.nodes.facts import facts_of
 class Prepare(Node):
     """A preparer with its parameters."""
 
-    def __init__(self, name: str, place: Place, preparer: Preparer[Any], params: Record, folder: Path):
-        super().__init__(name, place, params.names | {"guest"})
+    def __init__(
+        self, name: str, place: Place, preparer: Preparer[Any], params: Record, more: Template | None, folder: Path
+    ):
+        super().__init__(name, place, params.names | {"guest"} | (more.names if more else frozenset()))
         self.preparer = preparer
         self.params = params
+        self.more = more
         self.folder = folder
 
     @property
@@ -43,10 +47,15 @@ class Prepare(Node):
 
     def infer(self, scope: Mapping[str, Shape]) -> Shape:
         self.params.infer(scope)
+        if self.more is not None and (found := self.more.infer(scope)).kind not in ("record", "any"):
+            raise self.error(f"`with` takes a record of parameters, not a {found}")
         return facts_of(self.preparer)
 
     def render(self, scope: Mapping[str, Any]) -> JSON:
-        return self.params.render(scope)
+        more = {} if self.more is None else self.more.render(scope)
+        if not isinstance(more, dict):
+            raise self.error(f"`with` takes a record of parameters, not {more!r}")
+        return {**more, **self.params.render(scope)}
 
     def run(self, inputs: JSON, station: Station) -> Outcome:
         context = Context(guest=station.guest, office=station.kitchen.office)
@@ -68,7 +77,10 @@ class Prepare(Node):
 
 @node_kind
 class PrepareKind(NodeKind):
-    """Files by a preparer; its parameters stand beside: `{prepare: calc.workbook, path: ..., sheets: [...]}`."""
+    """Files by a preparer; its parameters stand beside: `{prepare: calc.workbook, path: ..., sheets: [...]}`.
+
+    A record of parameters (a drawn mailbox) is given by `with: "${box}"`; what stands beside wins.
+    """
 
     name = "prepare"
 
@@ -80,9 +92,15 @@ class PrepareKind(NodeKind):
         except InputError as error:
             raise where.error(f"{name}: {error.message}", error.mend) from None
         fields = {key: value for key, value in spec.items() if key != self.name}
-        check_fields(preparer.params, fields, place, f"{name}: {called}", reading.problems)
+        whole = fields.pop("with", None)
+        own = Problems()
+        check_fields(preparer.params, fields, place, f"{name}: {called}", own)
+        reading.problems.found += (
+            own.found if whole is None else [p for p in own.found if "is missing" not in p.message]
+        )
         document = fields.get("source") if "source" in preparer.params.model_fields else None
         if document is not None and not holds_expression(document) and not Path(str(document.value)).is_absolute():
             reading.source.read(document.text("source"), document.place, "the document")
         params = Record({key: compile_template(value) for key, value in fields.items()}, place)
-        return Prepare(name, place, preparer, params, reading.source.folder)
+        more = None if whole is None else compile_template(whole)
+        return Prepare(name, place, preparer, params, more, reading.source.folder)

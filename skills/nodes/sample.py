@@ -14,7 +14,7 @@ from skills.language.located import Located, Place, nearest
 from skills.language.models import check_fields, describe, holds_expression
 from skills.language.problems import Problems
 from skills.language.shapes import Shape
-from skills.language.template import Record, compile_template
+from skills.language.template import Record, compile_template, compile_text
 from skills.nodes.base import Node, NodeKind, Outcome, Reading, Station, node_kind
 
 
@@ -90,7 +90,10 @@ def read_sample(name: str, spec: Located, problems: Problems) -> Sample:
             own.add(spec.place, f"{name}: {kind.name}: {_words(error)}")
     for problem in own.found:
         problems.found.append(_reworded(problem, f"{name}: {kind.name}"))
-    template = Record({key: compile_template(value) for key, value in renamed.items()}, spec.place)
+    fields_of_it = {key: compile_template(value) for key, value in renamed.items()}
+    if "guest" in kind.args.model_fields:  # dates that suit the task's clock
+        fields_of_it.setdefault("guest", compile_text("${guest}", spec.place))
+    template = Record(fields_of_it, spec.place)
     return Sample(name, spec.place, kind, template)
 
 
