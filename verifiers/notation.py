@@ -151,28 +151,40 @@ def dates_in(text: str, locale: str = "en_US.UTF-8") -> list[date]:
     All-number dates with slashes are read month first in en_US and C locales, else day first, unless only the other
     order is a date. Points are always day first.
     """
-    text = unicodedata.normalize("NFKC", text).lower()
-    months = "|".join(f"{m[:3]}(?:{m[3:]})?" if m != "may" else "may" for m in MONTHS)
-    day, year = r"(\d{1,2})(?:st|nd|rd|th)?", r"(\d{4})"
-    found: dict[int, date] = {}
+    return [found for _, _, found in date_spans(text, locale)]
 
-    def add(match: re.Match[str], y: str, m: str | int, d: str) -> None:
-        month = m if isinstance(m, int) else int(m) if m.isdigit() else [n[:3] for n in MONTHS].index(m[:3]) + 1
-        try:
-            found.setdefault(match.start(), date(int(y), month, int(d)))
-        except ValueError:
-            return
 
-    for match in re.finditer(rf"(?<!\d){year}[-/.](\d{{1,2}})[-/.](\d{{1,2}})(?!\d)", text):
-        add(match, match[1], match[2], match[3])
-    for match in re.finditer(rf"(?<!\d){day}\.?\s+(?:of\s+)?({months})\.?,?\s+{year}(?!\d)", text):
-        add(match, match[3], match[2], match[1])
-    for match in re.finditer(rf"(?<![a-z])({months})\.?\s+{day},?\s+{year}(?!\d)", text):
-        add(match, match[3], match[1], match[2])
-    for match in re.finditer(rf"(?<![\d/])(\d{{1,2}})/(\d{{1,2}})/{year}(?!\d)", text):
-        month_first = (locale.startswith(("en_US", "C")) and int(match[1]) <= 12) or int(match[2]) > 12
-        month, dom = (match[1], match[2]) if month_first else (match[2], match[1])
-        add(match, match[3], month, dom)
-    for match in re.finditer(rf"(?<![\d.])(\d{{1,2}})\.\s?(\d{{1,2}})\.\s?{year}(?!\d)", text):
-        add(match, match[3], match[2], match[1])
+def date_spans(text: str, locale: str = "en_US.UTF-8") -> list[tuple[int, int, date]]:
+    """The same with their places: (start, end, date), in order; places in the text as `normalize("NFKC")` gives it."""
+    text = unicodedata.normalize("NFKC", text)
+    found: dict[int, tuple[int, int, date]] = {}
+    for pattern, order in _DATES:
+        for match in pattern.finditer(text):
+            parts = dict(zip(order, match.groups(), strict=True))
+            if "a" in parts:
+                first_is_month = (locale.startswith(("en_US", "C")) and int(parts["a"]) <= 12) or int(parts["b"]) > 12
+                parts["m"], parts["d"] = (parts["a"], parts["b"]) if first_is_month else (parts["b"], parts["a"])
+            month = parts["m"].lower()[:3]
+            number = int(month) if month.isdigit() else [name[:3] for name in MONTHS].index(month) + 1
+            try:
+                moment = date(int(parts["y"]), number, int(parts["d"]))
+            except ValueError:
+                continue
+            if not any(start < match.end() and match.start() < end for start, end, _ in found.values()):
+                found[match.start()] = (match.start(), match.end(), moment)
     return [found[start] for start in sorted(found)]
+
+
+_MONTH = "(" + "|".join(name if name == "may" else f"{name[:3]}(?:{name[3:]})?" for name in MONTHS) + ")"
+_DAY = r"(\d{1,2})(?:st|nd|rd|th)?"
+_DATES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), order)
+    for pattern, order in (
+        (r"(?<!\d)(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)", "ymd"),
+        (rf"(?<!\d){_DAY}\.?\s+(?:of\s+)?{_MONTH}\.?,?\s+(\d{{4}})(?!\d)", "dmy"),
+        (rf"(?<![a-z]){_MONTH}\.?\s+{_DAY},?\s+(\d{{4}})(?!\d)", "mdy"),
+        (r"(?<![\d/])(\d{1,2})/(\d{1,2})/(\d{4})(?!\d)", "aby"),
+        (r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d)", "dmy"),
+    )
+)
+"""Patterns of dates with the meaning of their groups: year, month, day; a and b are month and day in either order."""

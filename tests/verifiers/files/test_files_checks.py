@@ -413,7 +413,7 @@ def test_near_misses_are_noticed(
             Criterion(id="rest", kind="must_not", check="files.changed_elsewhere", args={"allow": allow}),
         )
     )
-    for seed in range(3):
+    for seed in range(2):
         assert survivors(rubric, solved, seed) == []
 
 
