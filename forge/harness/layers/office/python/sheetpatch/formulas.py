@@ -35,8 +35,6 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _POINT = re.compile(r"(\$?)([A-Za-z]{1,3})?(\$?)([0-9]{1,7})?")
-FUTURE = "_xlfn."
-"""The prefix that files put before functions younger than Excel 2007."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from .markup import Node, escape
 from .openformula import from_odf, to_odf
+from .package import SheetPatchError
 from .references import Area
 from .values import Value, number, number_text, to_date, to_number
 
@@ -79,13 +80,17 @@ class Table:
 
     def put(self, row: int, column: int, value: Value, formula: str | None) -> None:
         """Set a value or a formula; notes and pictures that sit on the cell stay."""
+        try:
+            written = None if formula is None else to_odf(formula)
+        except ValueError as error:
+            raise SheetPatchError(str(error)) from None
         node = self.own(row, column)
         for name in _VALUE_ATTRIBUTES:
             node.set(name, None)
         kept: list[Node | str] = [child for child in node.children if child.local not in ("p", "h")]
         shown = ""
-        if formula is not None:
-            node.set("table:formula", to_odf(formula))
+        if written is not None:
+            node.set("table:formula", written)
         elif isinstance(value, bool):
             node.set("office:value-type", "boolean")
             node.set("office:boolean-value", str(value).lower())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .formulas import shifted
+from .future import futured
 from .markup import Node, element, escape
 from .package import Package, SheetPatchError
 from .references import Area, address, column_number
@@ -129,11 +130,15 @@ class Worksheet:
                 node.replace([])
                 _plain(node)
             return
+        try:
+            written = futured(formula or "").removeprefix("=")
+        except ValueError as error:
+            raise SheetPatchError(str(error)) from None
         node = self.make(row, column)
         _plain(node)
         head = node.prefix
         if formula is not None:
-            node.replace([element(f"{head}f", {}, encode_text(formula.removeprefix("=")))])
+            node.replace([element(f"{head}f", {}, encode_text(written))])
         elif isinstance(value, bool):
             node.set("t", "b")
             node.replace([element(f"{head}v", {}, str(int(value)))])

@@ -1,0 +1,342 @@
+"""Parameters of `calc.workbook`: complete, so that nothing is left to chance when the file is written."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, time
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from forge.harness.layers.office.python.sheetpatch.references import Area
+from forge.records import JSON
+from forge.records.artifact import GuestPath
+from preparers.base import Params
+from preparers.calc.formats import classify, compose
+
+ColumnType = Literal["text", "integer", "number", "currency", "percent", "date", "datetime", "time", "boolean"]
+ChartKind = Literal["column", "bar", "line", "pie", "area", "scatter", "doughnut"]
+Horizontal = Literal["left", "center", "right"]
+
+_CELL = re.compile(r"[A-Z]{1,3}[1-9][0-9]{0,6}")
+_RANGE = re.compile(r"[A-Z]{1,3}[1-9][0-9]{0,6}(:[A-Z]{1,3}[1-9][0-9]{0,6})?")
+_COLOR = re.compile(r"[0-9A-F]{6}")
+_BAD_IN_NAMES = set("[]:*?/\\")
+
+
+def _cell(value: str) -> str:
+    if not _CELL.fullmatch(value):
+        raise ValueError(f"{value!r} is no cell; write it like B7")
+    Area.parse(value)
+    return value
+
+
+def _range(value: str) -> str:
+    if not _RANGE.fullmatch(value):
+        raise ValueError(f"{value!r} is no range; write it like B3:D20")
+    Area.parse(value)
+    return value
+
+
+def _color(value: str) -> str:
+    if value and not _COLOR.fullmatch(value):
+        raise ValueError(f"{value!r} is no colour; write RRGGBB in capitals, like FFF2CC")
+    return value
+
+
+def _sheet_name(value: str) -> str:
+    if not 1 <= len(value) <= 31 or set(value) & _BAD_IN_NAMES or value[0] == "'" or value[-1] == "'":
+        raise ValueError(f"{value!r} is no name for a sheet: 1 to 31 characters, none of []:*?/\\")
+    return value
+
+
+def _formula(value: str) -> str:
+    if not value.startswith("=") or len(value) < 2:
+        raise ValueError(f"{value!r} is no formula; it begins with =")
+    return value
+
+
+CellRef = Annotated[str, AfterValidator(_cell)]
+RangeRef = Annotated[str, AfterValidator(_range)]
+Color = Annotated[str, AfterValidator(_color)]
+SheetName = Annotated[str, AfterValidator(_sheet_name)]
+Formula = Annotated[str, AfterValidator(_formula)]
+
+
+class Column(Params):
+    """A column of a table. `formula` has the other columns' names in braces: `={Quantity}*{Unit price}`."""
+
+    name: str = Field(min_length=1)
+    type: ColumnType = "text"
+    format: str = Field("", description="number format code; empty: the usual one of the type")
+    unit: str = ""
+    width: float | None = Field(None, gt=0, le=255, description="in characters; None: fits the content")
+    formula: str = Field("", description="how the column follows from others; written only where `live`")
+    choices: tuple[str, ...] = Field((), description="the values that a category can have")
+    role: Literal["", "label", "category", "date", "person", "measure", "rate", "code", "flag"] = ""
+
+    @property
+    def code(self) -> str:
+        """The number format code that its cells get."""
+        if self.format:
+            return self.format
+        if self.type in ("text", "boolean", "integer"):
+            return {"integer": "0"}.get(self.type, "General")
+        return compose(self.type)
+
+
+class Table(Params):
+    """Typed columns and rows of JSON values: dates as `2026-03-16`, times as `08:30`, nothing as null."""
+
+    topic: str = ""
+    title: str = ""
+    sheet: str = ""
+    file: str = ""
+    columns: tuple[Column, ...] = Field(min_length=1, max_length=50)
+    rows: tuple[tuple[JSON, ...], ...] = Field(max_length=20_000)
+    numeric_columns: tuple[str, ...] = ()
+    category_columns: tuple[str, ...] = ()
+    text_columns: tuple[str, ...] = ()
+    date_columns: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _rows_fit(self) -> Table:
+        names = [column.name for column in self.columns]
+        if len(set(names)) != len(names):
+            raise ValueError(f"column names must be unique, got {names}")
+        for index, row in enumerate(self.rows):
+            if len(row) != len(names):
+                raise ValueError(f"row {index} has {len(row)} values for {len(names)} columns")
+            for column, value in zip(self.columns, row, strict=True):
+                if not _fits(column.type, value):
+                    raise ValueError(f"row {index}, column {column.name}: {value!r} is no {column.type}")
+        return self
+
+
+class Look(Params):
+    """How cells look; what is not given stays as it is."""
+
+    bold: bool | None = None
+    italic: bool | None = None
+    underline: bool | None = None
+    color: Color = ""
+    fill: Color = ""
+    align: Horizontal | None = None
+    wrap: bool | None = None
+    size: float | None = Field(None, ge=4, le=72)
+    font: str = ""
+    border: Literal["", "thin", "medium", "thick", "double"] = ""
+    format: str = Field("", description="number format code")
+
+
+class Styled(Params):
+    """A range and how it looks."""
+
+    range: RangeRef
+    look: Look
+
+
+class ValueCell(Params):
+    """A single value outside the table."""
+
+    cell: CellRef
+    value: JSON
+    look: Look = Look()
+
+
+class FormulaCell(Params):
+    """A single formula, English function names, commas, A1 notation."""
+
+    cell: CellRef
+    formula: Formula
+    look: Look = Look()
+
+
+class Total(Params):
+    """A row below the table with one formula a column."""
+
+    columns: tuple[str, ...] = Field(min_length=1)
+    function: Literal["SUM", "AVERAGE", "MIN", "MAX", "COUNT"] = "SUM"
+    label: str = "Total"
+    gap: int = Field(0, ge=0, le=5, description="empty rows between table and total")
+    look: Look = Look(bold=True)
+
+
+class Note(Params):
+    """A comment on a cell."""
+
+    cell: CellRef
+    text: str = Field(min_length=1)
+
+
+class Conditional(Params):
+    """A conditional format."""
+
+    range: RangeRef
+    kind: Literal["cell", "top", "data_bar", "color_scale", "text"] = "cell"
+    criteria: Literal["", ">", ">=", "<", "<=", "==", "!=", "between", "containing"] = ""
+    value: JSON = None
+    maximum: JSON = None
+    look: Look = Look()
+
+
+class Validation(Params):
+    """What a range accepts: one of `values`, or a number between two bounds."""
+
+    range: RangeRef
+    kind: Literal["list", "integer", "decimal"] = "list"
+    values: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Validation:
+        if self.kind == "list" and not self.values:
+            raise ValueError("a list needs values")
+        if self.kind != "list" and (self.minimum is None or self.maximum is None):
+            raise ValueError(f"{self.kind} needs minimum and maximum")
+        return self
+
+
+class Picture(Params):
+    """A plain logo: a band of colours, drawn pixel by pixel."""
+
+    cell: CellRef
+    width: int = Field(96, ge=8, le=400)
+    height: int = Field(32, ge=8, le=400)
+    colors: tuple[Color, ...] = Field(("1F4E79", "F4B183"), min_length=1)
+
+
+class Sheet(Params):
+    """One sheet: a table somewhere on it, and what stands around the table."""
+
+    name: SheetName
+    table: Table | None = None
+    at: CellRef = Field("A1", description="the cell of the first column's header")
+    live: bool = Field(False, description="write columns that follow from others as formulas")
+    titles: tuple[str, ...] = Field((), description="lines above the table, from row 1 on in its first column")
+    title_look: Look = Look(bold=True, size=14)
+    header: Look = Look(bold=True)
+    body: Look = Look()
+    banded: Color = Field("", description="fill of every second row of the table")
+    total: Total | None = None
+    cells: tuple[ValueCell, ...] = ()
+    formulas: tuple[FormulaCell, ...] = ()
+    styles: tuple[Styled, ...] = ()
+    widths: dict[str, float] = Field(default_factory=dict, description="column letters to characters")
+    freeze: CellRef | None = Field(None, description="first cell that scrolls")
+    autofilter: bool = False
+    hidden: bool = False
+    hidden_rows: tuple[int, ...] = ()
+    hidden_columns: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    merged: tuple[RangeRef, ...] = Field((), description="the first cell's value is what shows")
+    conditional: tuple[Conditional, ...] = ()
+    validation: tuple[Validation, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    tab_color: Color = ""
+    landscape: bool = False
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Sheet:
+        top = Area.parse(self.at).top
+        if self.table is not None and len(self.titles) >= top:
+            raise ValueError(f"{len(self.titles)} title lines do not fit above a table at {self.at}")
+        if self.total is not None:
+            known = [column.name for column in self.table.columns] if self.table else []
+            for name in self.total.columns:
+                if name not in known:
+                    raise ValueError(f"total of {name!r}: the table has {', '.join(known) or 'no columns'}")
+        if self.autofilter and self.table is None:
+            raise ValueError("autofilter needs a table")
+        return self
+
+
+class Series(Params):
+    """One series of a chart; ranges with or without a sheet (then the chart's `source`, or its own)."""
+
+    values: str
+    categories: str = ""
+    name: str = Field("", description="a cell such as C2, or a text")
+
+
+class ChartPlan(Params):
+    """A chart on a sheet."""
+
+    sheet: str
+    kind: ChartKind = "column"
+    series: tuple[Series, ...] = Field(min_length=1)
+    title: str = ""
+    axes: tuple[str, str] | None = Field(None, description="titles of the category and the value axis")
+    at: CellRef = "H2"
+    source: str = Field("", description="the sheet that ranges mean; empty: the one it stands on")
+    width: int = Field(480, ge=100, le=2000, description="pixels")
+    height: int = Field(288, ge=100, le=2000, description="pixels")
+
+
+class WorkbookParams(Params):
+    """A workbook. The suffix of `path` says the format: .xlsx, .ods or .csv (one sheet, values only)."""
+
+    path: GuestPath
+    sheets: tuple[Sheet, ...] = Field(min_length=1, max_length=20)
+    charts: tuple[ChartPlan, ...] = ()
+    names: dict[str, str] = Field(default_factory=dict, description="defined name to range or formula, without =")
+    main: int = Field(0, ge=0, description="index of the sheet that facts call `main`")
+    title: str = ""
+    delimiter: Literal[",", ";", "\t"] = Field(",", description="of a .csv")
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> WorkbookParams:
+        suffix = self.suffix
+        if suffix not in (".xlsx", ".ods", ".csv"):
+            raise ValueError(f"{self.path!r}: a workbook is .xlsx, .ods or .csv")
+        if suffix == ".csv" and (len(self.sheets) != 1 or self.charts or self.names):
+            raise ValueError("a .csv holds one sheet, no charts and no names")
+        names = [sheet.name.casefold() for sheet in self.sheets]
+        if len(set(names)) != len(names):
+            raise ValueError(f"sheet names must be unique, got {[sheet.name for sheet in self.sheets]}")
+        if self.main >= len(self.sheets):
+            raise ValueError(f"main is {self.main}, there are {len(self.sheets)} sheets")
+        if all(sheet.hidden for sheet in self.sheets):
+            raise ValueError("at least one sheet must be visible")
+        for chart in self.charts:
+            for name in filter(None, (chart.sheet, chart.source)):
+                if name.casefold() not in names:
+                    raise ValueError(f"chart {chart.title!r}: no sheet {name!r}")
+        return self
+
+    @property
+    def suffix(self) -> str:
+        """The suffix, lower case, with its dot."""
+        return "." + self.path.rpartition(".")[2].lower()
+
+
+def moment(text: str) -> date | datetime | time | None:
+    """A date, a moment or a time of day from its ISO text; None for any other text."""
+    for kind in (date, datetime, time):
+        try:
+            return kind.fromisoformat(text)
+        except ValueError:
+            continue
+    return None
+
+
+def _fits(kind: str, value: Any) -> bool:
+    if value is None:
+        return True
+    if kind == "text":
+        return isinstance(value, str)
+    if kind == "boolean":
+        return isinstance(value, bool)
+    if kind in ("date", "datetime", "time"):
+        found = moment(value) if isinstance(value, str) else None
+        return type(found) is {"date": date, "datetime": datetime, "time": time}[kind]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return kind != "integer" or float(value).is_integer()
+
+
+def kind_of(code: str) -> str:
+    """The kind of column that a number format code makes: currency, percent, date, ..., or number."""
+    kind = classify(code).kind
+    return kind if kind in ("currency", "percent", "date", "time", "datetime") else "number"
