@@ -7,10 +7,9 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from forge.harness.teachers.oracle import OracleTeacher
-
 from forge.desktop import Slot
 from forge.harness import SlotEnvironment, Teacher, play
+from forge.harness.teachers.oracle import OracleTeacher
 from forge.records import (
     Channel,
     DesktopError,
@@ -142,7 +141,7 @@ def make_teacher(workshop: Workshop, part: Part, harness: Harness, environment: 
                 f"task {part.task.id[:12]} declares no {wanted} solution",
                 mend=f"it has {', '.join(s.channel for s in part.task.solutions)}",
             )
-        return OracleTeacher(solution, name=part.teacher)
+        return OracleTeacher(solution, environment, name=part.teacher)
     if name == "llm":
         return llm_teacher(workshop)
     raise InputError(f"unknown teacher {part.teacher!r}", mend="known are oracle, oracle/CHANNEL, llm")
@@ -151,10 +150,9 @@ def make_teacher(workshop: Workshop, part: Part, harness: Harness, environment: 
 def llm_teacher(workshop: Workshop) -> Teacher:
     """The teacher behind the configured endpoint. Raises InputError when none is configured."""
     from forge.harness.teachers.llm import LlmTeacher
-
     from forge.llm import Client
 
-    return LlmTeacher(Client(endpoint_of(workshop.settings), workshop.warehouse.ledger))
+    return LlmTeacher(Client(endpoint_of(workshop.settings), workshop.warehouse.ledger), workshop.warehouse.blobs.get)
 
 
 def endpoint_of(settings: Settings) -> Any:

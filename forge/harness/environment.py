@@ -116,7 +116,7 @@ class SlotEnvironment:
     Args:
         slot: an open slot; the caller closes it.
         put_blob: stores a screenshot's PNG and returns its SHA-256.
-        output_limit: characters of a command's output that are kept in the trajectory.
+        output_limit: bytes of a command's output that are kept in the trajectory.
     """
 
     def __init__(self, slot: Slot, put_blob: Callable[[bytes], str], *, output_limit: int = 32_000):
@@ -209,17 +209,13 @@ class SlotEnvironment:
         return "", None
 
     def _bash(self, action: Bash, seconds_left: float | None) -> tuple[str, int | None]:
-        notes = []
         if action.restart:
             self.slot.shell.restart()
-            notes.append("[the shell was restarted]")
             if not action.command:
-                return notes[0], None
+                return "[the shell was restarted]", None
         limit = action.timeout if seconds_left is None else max(1.0, min(action.timeout, seconds_left))
         result = self.slot.shell.run(action.command, timeout=limit, output_limit=self._output_limit)
         output = result.output.rstrip("\n")
-        if result.truncated:
-            notes.append("[the output was cut]")
         if result.timed_out:
-            notes.append(f"[ended after {limit:g} s without finishing]")
-        return "\n".join(part for part in (output, *notes) if part), result.exit_code
+            output = f"{output}\n[ended after {limit:g} s without finishing]".lstrip("\n")
+        return output, result.exit_code

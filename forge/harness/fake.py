@@ -14,41 +14,12 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
+from forge.desktop.screen import Screenshot
+from forge.desktop.shell import ShellResult
+from forge.desktop.windows import Window
 from forge.harness.dialects import Call
 from forge.harness.teachers.base import Response, View
 from forge.records import DesktopError, Element, Guest, InputError, Provenance
-
-
-@dataclass(frozen=True)
-class FakeWindow:
-    """A window as `Slot.windows` lists it."""
-
-    id: int
-    title: str
-    x: int = 0
-    y: int = 0
-    width: int = 640
-    height: int = 480
-    active: bool = True
-
-
-@dataclass(frozen=True)
-class FakeScreenshot:
-    """PNG bytes and their size in pixels."""
-
-    png: bytes
-    width: int
-    height: int
-
-
-@dataclass(frozen=True)
-class FakeShellResult:
-    """What a command in the fake shell gave."""
-
-    output: str = ""
-    exit_code: int | None = 0
-    timed_out: bool = False
-    truncated: bool = False
 
 
 @dataclass
@@ -68,9 +39,9 @@ class FakeDesktop:
 
     guest: Guest = field(default_factory=lambda: Guest(width=640, height=480))
     elements: list[Element] = field(default_factory=list)
-    window_list: list[FakeWindow] = field(default_factory=lambda: [FakeWindow(1, "Fake")])
+    window_list: list[Window] = field(default_factory=lambda: [Window(1, "Fake", 0, 0, 640, 480, True)])
     on_click: dict[str, Callable[[], None]] = field(default_factory=dict)
-    commands: dict[str, FakeShellResult] = field(default_factory=dict)
+    commands: dict[str, ShellResult] = field(default_factory=dict)
     frozen: bool = False
     broken: str = ""
     home: Path = Path("/nonexistent")
@@ -85,7 +56,7 @@ class FakeDesktop:
         if self.broken:
             raise DesktopError(self.broken)
 
-    def screenshot(self) -> FakeScreenshot:
+    def screenshot(self) -> Screenshot:
         self.alive()
         image = Image.new("RGB", (self.guest.width, self.guest.height), _color(self._changes))
         draw = ImageDraw.Draw(image)
@@ -94,7 +65,7 @@ class FakeDesktop:
             draw.rectangle((x, y, x + width - 1, y + height - 1), outline="black", fill="white")
         buffer = io.BytesIO()
         image.save(buffer, "PNG", compress_level=1)
-        return FakeScreenshot(buffer.getvalue(), image.width, image.height)
+        return Screenshot(buffer.getvalue(), image.width, image.height)
 
     def settle(
         self, predicate: Callable[[], bool] | None = None, *, first: float = 0.6, quiet: float = 0.3, timeout: float = 8
@@ -104,7 +75,7 @@ class FakeDesktop:
             predicate()
         return 0.0
 
-    def windows(self) -> list[FakeWindow]:
+    def windows(self) -> list[Window]:
         self.alive()
         return list(self.window_list)
 
@@ -169,10 +140,10 @@ class FakeShell:
     def __init__(self, desktop: FakeDesktop):
         self.desktop = desktop
 
-    def run(self, command: str, timeout: float = 60, output_limit: int = 1_000_000) -> FakeShellResult:
+    def run(self, command: str, timeout: float = 60, output_limit: int = 1_000_000) -> ShellResult:
         self.desktop.alive()
         self.desktop.log.append(("run", command, timeout))
-        unknown = FakeShellResult(f"bash: {command.split()[0]}: command not found", 127)
+        unknown = ShellResult(f"bash: {command.split()[0]}: command not found", 127, False, False)
         return self.desktop.commands.get(command, unknown)
 
     def restart(self) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from forge.harness.describe import summarize
-from forge.harness.dialects import DIALECTS, Call, CallError
+from forge.harness.dialects import DIALECTS, CallError
 from forge.harness.environment import ActionResult, Environment, Hint
 from forge.harness.teachers.base import Response, Teacher, View
 from forge.records import (
@@ -145,7 +145,9 @@ class _Episode:
             await self.environment.alive()  # on a broken desktop nobody could have succeeded
 
     async def _respond(self, observation: Observation) -> Response | None:
-        view = View(self.harness, self.task.instruction, tuple(self.turns), tuple(self.actions), observation)
+        view = View(
+            self.harness, self.task.id, self.task.instruction, tuple(self.turns), tuple(self.actions), observation
+        )
         if self.seconds_left <= 0:
             return None
         began = time.perf_counter()
@@ -280,8 +282,3 @@ class _Episode:
                 if self.ended_by is None:
                     self.end(EndedBy.LOOP, f"the same {period} action(s) {self.loop_after} times without any effect")
                 return
-
-
-def call_of(action: Action, harness: Harness, call_id: str) -> Call:
-    """The call by which a teacher that thinks in canonical actions says `action` in the harness's dialect."""
-    return DIALECTS.get(harness.dialect).encode(action, call_id)

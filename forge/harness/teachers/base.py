@@ -13,9 +13,10 @@ from forge.records import ActionRecord, Harness, Observation, Provenance, Regist
 
 @dataclass(frozen=True)
 class View:
-    """An episode as it stands before the next turn."""
+    """An episode as it stands before the next turn. `task` is the task's id."""
 
     harness: Harness
+    task: str
     instruction: str
     turns: tuple[Turn, ...]
     actions: tuple[ActionRecord, ...]
