@@ -43,6 +43,11 @@ NOT_BOOKKEEPING = ("~/.local/share/Trash",)
 
 The `.trashinfo` files in it carry the moment of deletion and are compared by name only."""
 
+STANDARD_FOLDERS = tuple(
+    f"~/{name}" for name in ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Public", "Templates", "Videos")
+)
+"""Folders that a desktop makes by itself; empty and new they are nobody's doing."""
+
 LIMIT = 100_000
 """Entries of a home that a grader looks at."""
 

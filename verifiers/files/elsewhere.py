@@ -9,13 +9,8 @@ from pydantic import Field
 
 from forge.records.artifact import GuestPath
 from verifiers.base import Args, Case, Finding, Mutant, check, mutants
-from verifiers.entries import NOT_BOOKKEEPING, Entry, content, is_bookkeeping, walk
+from verifiers.entries import NOT_BOOKKEEPING, STANDARD_FOLDERS, Entry, content, is_bookkeeping, walk
 from verifiers.files import spoiling
-
-STANDARD_FOLDERS = tuple(
-    f"~/{name}" for name in ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Public", "Templates", "Videos")
-)
-"""Folders that a desktop makes by itself; empty and new they are nobody's doing."""
 
 TRASH = NOT_BOOKKEEPING[0]
 
