@@ -39,13 +39,12 @@ def add_probes(connection: Connection, probes: Iterable[Probe]) -> None:
     moment = time.time()
     rows = [_row(probe, workflows[probe.task], checks, moment) for probe in found]
     insert_new(connection, ProbeRow, rows)
-    for task, stage in sorted({(row["task"], row["stage"]) for row in rows}):
-        # The last one written decides; a set that mixes fingerprints is a set of the last one.
-        last = next(row["fingerprint"] for row in reversed(rows) if (row["task"], row["stage"]) == (task, stage))
+    newest = {(row["task"], row["stage"]): row["fingerprint"] for row in rows}
+    for (task, stage), fingerprint in sorted(newest.items()):
         connection.execute(
             update(ProbeRow)
             .where(ProbeRow.task == task, ProbeRow.stage == stage)
-            .values(current=ProbeRow.fingerprint == last)
+            .values(current=ProbeRow.fingerprint == fingerprint)
         )
 
 

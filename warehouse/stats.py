@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import TextClause, text
 from sqlalchemy.engine import Connection
 
+from warehouse.acceptance import reason_text, states_of
 from warehouse.views import ORDERS
 
 OUTCOMES = ("success", "partial", "failure", "grader_error", "not_gradable", "not_trusted")
@@ -47,28 +50,27 @@ def figures(connection: Connection) -> dict[str, Any]:
     every candidate, whatever became of it. `tokens.per_accepted_task` is what making tasks cost, rejected and failed work
     included; what teachers spent on playing them is `tokens.per_trajectory`.
     """
-    states = _states(connection)
+    states = states_of(connection)  # once: the predicate is what takes time
     calls = _calls(connection)
     trajectories = _trajectories(connection)
-    accepted = states["accepted"]
-    making = [row for row in calls if row["purpose"] != "teacher"]
-    playing = [row for row in calls if row["purpose"] == "teacher"]
+    accepted = sum(state == "accepted" for state in states.values())
+    rejected = {task for task, state in states.items() if state == "rejected"}
+    spent = _Spent(
+        making=[row for row in calls if row["purpose"] != "teacher"],
+        playing=[row for row in calls if row["purpose"] == "teacher"],
+        on_rejected=[row for row in _calls_for_tasks(connection) if row["subject"] in rejected],
+        accepted=accepted,
+        trajectories=trajectories["total"],
+    )
     return {
-        "tasks": {
-            **states,
-            "candidates": sum(states.values()),
-            "by_app": {row["app"]: row["accepted"] for row in rows_of(connection, "tasks_by_app")},
-            "by_skill": {row["skill"]: row["accepted"] for row in rows_of(connection, "tasks_by_skill")},
-            "several_apps": _accepted_several_apps(connection),
-            "reasons": _reasons(connection),
-        },
+        "tasks": _tasks(connection, states),
         "probes": _probes(connection),
         "trajectories": {
             "total": trajectories["total"],
             "by_outcome": _outcomes(connection),
             "by_ended_by": _count_by(connection, "ended_by"),
             "by_provenance": _count_by(connection, "provenance"),
-            "tasks_with_oracle_success": _oracle_tasks(connection),
+            "tasks_with_oracle_success": _oracle_tasks(connection, states),
         },
         "share": {
             "gui": _ratio(trajectories["gui"], trajectories["gui"] + trajectories["terminal"]),
@@ -76,8 +78,8 @@ def figures(connection: Connection) -> dict[str, Any]:
             "gui_calls": trajectories["gui"],
             "terminal_calls": trajectories["terminal"],
         },
-        "tokens": _spent(making, playing, "tokens", accepted, trajectories["total"]),
-        "cost_usd": _spent(making, playing, "cost_usd", accepted, trajectories["total"]),
+        "tokens": spent.of("tokens"),
+        "cost_usd": spent.of("cost_usd"),
         "model_calls": {
             "total": sum(row["calls"] for row in calls),
             "by_status": _sum_by(calls, "status", "calls"),
@@ -91,22 +93,30 @@ def _all_of(view: str) -> TextClause:
     return text(f"SELECT * FROM {view} ORDER BY {order}")
 
 
-def _states(connection: Connection) -> dict[str, int]:
-    found = connection.execute(text("SELECT state, COUNT(*) FROM task_states_v1 GROUP BY state")).all()
-    return {"accepted": 0, "rejected": 0, "pending": 0, **dict(found)}
-
-
-def _accepted_several_apps(connection: Connection) -> int:
-    query = "SELECT COUNT(*) FROM task_states_v1 WHERE state = 'accepted' AND n_apps > 1"
-    return connection.scalar(text(query)) or 0
+def _tasks(connection: Connection, states: dict[str, str]) -> dict[str, Any]:
+    counts = Counter(states.values())
+    by_app: Counter[str] = Counter()
+    for app, task in connection.execute(text("SELECT app, task FROM task_apps ORDER BY app, task")):
+        by_app[app] += states[task] == "accepted"
+    by_skill: Counter[str] = Counter(dict.fromkeys(connection.scalars(text("SELECT id FROM skills ORDER BY id")), 0))
+    several = 0
+    for skill, task, apps in connection.execute(text("SELECT skill, id, n_apps FROM tasks")):
+        good = states[task] == "accepted"
+        by_skill[skill] += good
+        several += good and apps > 1
+    return {
+        **{state: counts[state] for state in ("accepted", "rejected", "pending")},
+        "candidates": len(states),
+        "by_app": dict(by_app),
+        "by_skill": dict(by_skill),
+        "several_apps": several,
+        "reasons": _reasons(connection),
+    }
 
 
 def _reasons(connection: Connection) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for row in rows_of(connection, "acceptance_reasons"):
-        name = f"{row['reason']}: {row['detail']}" if row["detail"] else row["reason"]
-        found[name] = row["tasks"]
-    return found
+    rows = rows_of(connection, "acceptance_reasons")
+    return {reason_text(row["reason"], row["detail"]): row["tasks"] for row in rows}
 
 
 def _probes(connection: Connection) -> dict[str, Any]:
@@ -145,43 +155,58 @@ def _count_by(connection: Connection, column: str) -> dict[str, int]:
     return dict(connection.execute(query).all())
 
 
-def _oracle_tasks(connection: Connection) -> int:
-    query = text(
-        "SELECT COUNT(DISTINCT r.task) FROM trajectories r JOIN accepted_v1 a ON a.task = r.task"
-        " WHERE r.provenance = 'oracle' AND r.reward = 1"
-    )
-    return connection.scalar(query) or 0
+def _oracle_tasks(connection: Connection, states: dict[str, str]) -> int:
+    query = text("SELECT DISTINCT task FROM trajectories WHERE provenance = 'oracle' AND reward = 1")
+    return sum(states[task] == "accepted" for task in connection.scalars(query))
 
 
 def _calls(connection: Connection) -> list[dict[str, Any]]:
-    """Calls by purpose, recurring, status, and whether what they were for is a task that was rejected."""
-    query = text(
-        "SELECT m.purpose, m.recurring, m.status, COALESCE(s.state, '') = 'rejected' AS rejected, COUNT(*) AS calls,"
-        " SUM(m.prompt_tokens + m.completion_tokens) AS tokens, SUM(m.cost_usd) AS cost_usd"
-        " FROM model_calls m LEFT JOIN task_states_v1 s ON s.task = m.subject"
-        " GROUP BY m.purpose, m.recurring, m.status, COALESCE(s.state, '') = 'rejected'"
+    """Calls by purpose, recurring and status."""
+    return _sums(
+        connection, "SELECT purpose, recurring, status, {sums} FROM model_calls GROUP BY purpose, recurring, status"
     )
-    rows = [dict(row._mapping) for row in connection.execute(query)]
+
+
+def _calls_for_tasks(connection: Connection) -> list[dict[str, Any]]:
+    """What was spent on making single tasks, by task."""
+    return _sums(
+        connection,
+        "SELECT subject, {sums} FROM model_calls JOIN tasks ON tasks.id = subject WHERE purpose <> 'teacher' GROUP BY subject",
+    )
+
+
+def _sums(connection: Connection, query: str) -> list[dict[str, Any]]:
+    sums = "COUNT(*) AS calls, SUM(prompt_tokens + completion_tokens) AS tokens, SUM(cost_usd) AS cost_usd"
+    rows = [dict(row._mapping) for row in connection.execute(text(query.format(sums=sums)))]
     return [{**row, "tokens": int(row["tokens"]), "cost_usd": float(row["cost_usd"])} for row in rows]
 
 
-def _spent(
-    making: list[dict[str, Any]], playing: list[dict[str, Any]], unit: str, accepted: int, trajectories: int
-) -> dict[str, Any]:
-    """What making and playing tasks cost in tokens or dollars; the parts overlap only with the totals."""
+@dataclass(frozen=True)
+class _Spent:
+    """Sums of the ledger: for making tasks, for playing them, and the part of making that went into rejected ones."""
 
-    def total(rows: list[dict[str, Any]]) -> Any:
-        return sum(row[unit] for row in rows)
+    making: list[dict[str, Any]]
+    playing: list[dict[str, Any]]
+    on_rejected: list[dict[str, Any]]
+    accepted: int
+    trajectories: int
 
-    return {
-        "total": total(making) + total(playing),
-        "per_accepted_task": _ratio(total(making), accepted),
-        "per_trajectory": _ratio(total(playing), trajectories),
-        "recurring": total([row for row in making if row["recurring"]]),
-        "one_off": total([row for row in making if not row["recurring"]]),
-        "rejected_tasks": total([row for row in making if row["rejected"]]),
-        "failed_calls": total([row for row in making + playing if row["status"] not in ("ok", "cached")]),
-    }
+    def of(self, unit: str) -> dict[str, Any]:
+        """What was spent in `tokens` or `cost_usd`."""
+
+        def total(rows: list[dict[str, Any]]) -> Any:
+            return sum(row[unit] for row in rows)
+
+        making, playing = total(self.making), total(self.playing)
+        return {
+            "total": making + playing,
+            "per_accepted_task": _ratio(making, self.accepted),
+            "per_trajectory": _ratio(playing, self.trajectories),
+            "recurring": total([row for row in self.making if row["recurring"]]),
+            "one_off": total([row for row in self.making if not row["recurring"]]),
+            "rejected_tasks": total(self.on_rejected),
+            "failed_calls": total([r for r in self.making + self.playing if r["status"] not in ("ok", "cached")]),
+        }
 
 
 def _sum_by(rows: list[dict[str, Any]], key: str, value: str) -> dict[str, int]:

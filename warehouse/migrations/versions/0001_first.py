@@ -191,7 +191,8 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["task"], ["tasks.id"], name=op.f("fk_probes_task_tasks")),
         sa.PrimaryKeyConstraint("task", "kind", "name", "fingerprint", name=op.f("pk_probes")),
     )
-    op.create_index(op.f("ix_probes_kind_check_name"), "probes", ["kind", "check_name"], unique=False)
+    predicate = ("task", "kind", "current", "stage", "passed", "dropped", "score", "grading")
+    op.create_index("ix_probes_predicate", "probes", [*predicate, "channel", "criterion", "only_breaks", "name"])
     op.create_index(op.f("ix_probes_workflow_kind_channel"), "probes", ["workflow", "kind", "channel"], unique=False)
     op.create_table(
         "round_tasks",
