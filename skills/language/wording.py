@@ -4,7 +4,7 @@ A wording file has `skeletons`, a mapping from a voice to its list of texts, and
 openers and reasons: a list, or a mapping from a voice to its list (`*` for all others). In a text
 
 - `{name}` is a slot: a span that the workflow's `says` declares, or a piece;
-- `{Name}` is the same slot with its first letter in capitals (only where that letter is a word's, never a value's);
+- `{Name}` is the same slot with its first letter in capitals, where that letter is a word's; a value stays as it is;
 - `${...}` is an expression, as everywhere; `{{` and `}}` are literal braces.
 
 Every skeleton says every span, directly or through a piece that always does. Pieces may hold slots themselves and may be
@@ -178,12 +178,6 @@ class Wording:
                 raise line.place.error(
                     f"the piece {name!r} has nothing for the voice {voice!r}", "add it, or a `*` list"
                 )
-        if slot[0].isupper():
-            for variant in self.spans.get(name) or self.pieces[name]:
-                if variant.text.startswith("${"):
-                    raise line.place.error(
-                        f"{{{slot}}} would change the first letter of a value in {variant.text!r}", f"write {{{name}}}"
-                    )
 
     def _fill(
         self, text: str, texts: Mapping[str, Any], scope: Mapping[str, Any], spans: dict[str, str], depth: int
@@ -199,7 +193,8 @@ class Wording:
             else:
                 slot = part.lower()
                 filled = self._fill(str(texts[slot]), texts, scope, spans, depth + 1)
-                filled = filled[:1].upper() + filled[1:] if part[0].isupper() else filled
+                if part[0].isupper() and not self._begins_with_value(str(texts[slot]), texts):
+                    filled = filled[:1].upper() + filled[1:]
                 if slot in self.spans:
                     spans.setdefault(slot, filled)
                 made += filled
@@ -207,6 +202,12 @@ class Wording:
                 continue
             after_nothing = False
         return made
+
+    def _begins_with_value(self, text: str, texts: Mapping[str, Any]) -> bool:
+        kind, part = next(tokens(text, self.place), ("text", ""))
+        if kind == "slot":
+            return self._begins_with_value(str(texts[part.lower()]), texts)
+        return kind == "code"
 
     def _spell(self, part: str, scope: Mapping[str, Any]) -> str:
         try:

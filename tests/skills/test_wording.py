@@ -37,6 +37,12 @@ def test_a_capital_slot_changes_the_words_only(write, kitchen):
         assert task.rubric.criteria[0].says == task.instruction.partition(" in ")[0]
 
 
+def test_a_capital_slot_leaves_a_value_alone(write, kitchen):
+    path = write(wording="skeletons:\n  terse:\n    - '{File} holds {total}.'\n")
+    for task in _instructions(path, kitchen, range(4)):
+        assert task.instruction.startswith(f"{task.resolved['names']['file']}.json holds ")
+
+
 def test_an_empty_piece_takes_its_space_along(write, kitchen):
     wording = """\
 pieces: {nothing: [""], hm: ["Hm."]}
@@ -83,7 +89,6 @@ WORDINGS = [
     ("a misspelt slot", "skeletons:\n  terse:\n    - '{totl} {file}'\n", 3, "{totl} is neither", "total"),
     ("an unsaid span", "skeletons:\n  terse:\n    - '{total} {file}'\n    - '{total}'\n", 4, "does not say 'file'", "{file}"),
     ("a span said by some pieces", "pieces: {a: ['{file}', x]}\nskeletons: {b: ['{total} {a}']}\n", 2, "does not say", None),
-    ("a capital before a value", "skeletons:\n  a:\n    - '{File}: {total}'\n", 3, "change the first letter", None),
     ("a piece without it", "pieces: {a: {polite: [x]}}\nskeletons:\n  b: ['{a} {total} {file}']\n", 3, "nothing for the", None),
     ("a lone brace", "skeletons:\n  terse:\n    - '{total} {file} { '\n", 3, "a single '{'", "{{"),
     ("an unknown name", "skeletons:\n  terse:\n    - '{total} {file} ${topc}'\n", 3, "nothing is called 'topc'", "topic"),
