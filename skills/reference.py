@@ -30,6 +30,8 @@ from skills.language.reader import KEYS, OPTIONAL
 from skills.nodes.base import NODE_KINDS
 from verifiers.base import CHECKS
 
+EXAMPLE = Path(__file__).parent / "library" / "calc.formula.total-below-column"
+
 
 def keys() -> str:
     """The keys of a workflow file."""
@@ -91,9 +93,14 @@ def banks() -> str:
     return _table(("bank", "holds", "fields", "groups (`about`)"), rows)
 
 
+def example() -> str:
+    """The library's first workflow, as it stands."""
+    return f"```yaml\n{(EXAMPLE / 'workflow.yaml').read_text('utf-8')}```"
+
+
 SECTIONS: dict[str, Callable[[], str]] = {
     "keys": keys, "draws": draws, "nodes": nodes, "preparers": known_preparers, "checks": checks, "moves": moves,
-    "functions": functions, "banks": banks,
+    "functions": functions, "banks": banks, "example": example,
 }  # fmt: skip
 
 
