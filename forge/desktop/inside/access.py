@@ -20,7 +20,7 @@ FLAGS = (
 MENU_ITEMS = {"menu item", "check menu item", "radio menu item", "menu", "separator", "tearoff menu item"}
 HOLDERS = {  # may have no size of their own and still hold what shows
     *("application", "frame", "panel", "section", "document web", "filler", "unknown", "page tab", "form", "label"),
-    *("paragraph", "static", "layered pane", "menu", "combo box"),
+    *("paragraph", "static", "layered pane", "menu", "combo box", "landmark"),
 }
 WITH_TEXT = {"text", "entry", "password text", "spin button", "paragraph", "combo box", "heading", "terminal"}
 MANY = {"table", "tree table", "list", "tree", "list box"}
@@ -100,8 +100,8 @@ class Dump:
         role = node.get_role_name()
         states = node.get_state_set()
         in_menu = role in MENU_ITEMS and parent >= 0 and self.nodes[parent]["role"] == "menu"
-        # page tabs lack "showing" in gtk; the states of gtk2's menu items are stale
-        judged = depth and role != "page tab" and not in_menu
+        # page tabs lack "showing" in gtk, landmarks in Thunderbird; the states of gtk2's menu items are stale
+        judged = depth and role not in ("page tab", "landmark") and not in_menu
         if judged and not (states.contains(STATE.SHOWING) and states.contains(STATE.VISIBLE)):
             return
         if in_menu and not self.menus:
