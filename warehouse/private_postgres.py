@@ -8,13 +8,21 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from forge.records import WarehouseError
+
+if TYPE_CHECKING:
+    import psycopg
+
+START_SECONDS, STOP_SECONDS = 60.0, 30.0
 
 _SETTINGS = {
     "listen_addresses": "",
@@ -29,7 +37,9 @@ _SETTINGS = {
 
 
 class PrivatePostgres:
-    """A running server; use it as a context manager.
+    """A running server; use it as a context manager, from the process's main thread.
+
+    It dies with the process that started it, also when that is killed.
 
     Raises:
         WarehouseError: PostgreSQL is not installed or does not start; the message holds its log.
@@ -39,15 +49,12 @@ class PrivatePostgres:
         self._bin = find_binaries()
         # Not below the temporary folder of a test: a socket's path has at most 107 characters.
         self._root = Path(tempfile.mkdtemp(prefix="forge-pg-"))
-        self._as = _unprivileged(self._root)
         self._databases = 0
+        self._server: subprocess.Popen[bytes] | None = None
         try:
-            self._run("initdb", "--pgdata", str(self._data), "--username", "forge", "--auth", "trust", "--no-sync",
-                      "--encoding", "UTF8", "--locale", "C.UTF-8")  # fmt: skip
-            settings = [f"-c {name}={value}" if value else f"-c {name}=''" for name, value in _SETTINGS.items()]
-            options = " ".join([*settings, f"-c unix_socket_directories={self._root}"])
-            self._run("pg_ctl", "--pgdata", str(self._data), "--log", str(self._root / "log"), "--wait", "start",
-                      "--options", options)  # fmt: skip
+            self._as = _unprivileged(self._root)
+            self._make_data()
+            self._start()
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -57,8 +64,9 @@ class PrivatePostgres:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if (self._data / "postmaster.pid").exists():
-                self._run("pg_ctl", "--pgdata", str(self._data), "--mode", "immediate", "--wait", "stop")
+            if self._server is not None:
+                self._server.send_signal(signal.SIGQUIT)  # at once: there is nothing to keep
+                self._server.wait(STOP_SECONDS)
         finally:
             shutil.rmtree(self._root, ignore_errors=True)
 
@@ -66,31 +74,61 @@ class PrivatePostgres:
         """The SQLAlchemy URL of a database of this server."""
         return f"postgresql://forge@/{database}?host={quote(str(self._root), safe='')}"
 
-    def new_database(self, template: str = "template1") -> str:
-        """Create a database, empty or as a copy of `template` (that nobody is connected to); returns its URL."""
-        import psycopg
-
+    def new_database(self) -> str:
+        """Create an empty database; returns its URL."""
         self._databases += 1
         name = f"warehouse_{self._databases}"
-        with psycopg.connect(host=str(self._root), user="forge", dbname="postgres", autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'.encode())
+        with self._connect() as connection:
+            connection.execute(f"CREATE DATABASE {name}".encode())
         return self.url(name)
 
-    @property
-    def _data(self) -> Path:
-        return self._root / "data"
-
-    def _run(self, program: str, *args: str) -> None:
-        output = self._root / f"{program}.out"
-        with output.open("wb") as file:  # never a pipe: the server would inherit it
+    def _make_data(self) -> None:
+        command = [
+            *self._as, str(self._bin / "initdb"), "--pgdata", str(self._root / "data"), "--username", "forge",
+            "--auth", "trust", "--no-sync", "--encoding", "UTF8", "--locale", "C.UTF-8",
+        ]  # fmt: skip
+        with self._log.open("ab") as log:
             done = subprocess.run(
-                [*self._as, str(self._bin / program), *args],
-                stdin=subprocess.DEVNULL, stdout=file, stderr=file, cwd=self._root, check=False,
-            )  # fmt: skip
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._root, check=False
+            )
         if done.returncode != 0:
-            log = self._root / "log"
-            said = output.read_text(errors="replace") + (log.read_text(errors="replace") if log.exists() else "")
-            raise WarehouseError(f"{program} failed: {said[-2000:]}", mend="is there space in the temporary folder?")
+            raise self._failed("initdb failed")
+
+    def _start(self) -> None:
+        settings = {**_SETTINGS, "unix_socket_directories": str(self._root)}
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        command = [*self._as, str(self._bin / "postgres"), "-D", str(self._root / "data"), *options]
+        with self._log.open("ab") as log:
+            self._server = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._root
+            )  # fmt: skip
+        deadline = time.monotonic() + START_SECONDS
+        while not self._is_ready():
+            if self._server.poll() is not None or time.monotonic() > deadline:
+                raise self._failed("the server does not start")
+            time.sleep(0.02)
+
+    def _is_ready(self) -> bool:
+        import psycopg
+
+        try:
+            self._connect().close()
+            return True
+        except psycopg.OperationalError:
+            return False
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        import psycopg
+
+        return psycopg.connect(host=str(self._root), user="forge", dbname="postgres", autocommit=True)
+
+    @property
+    def _log(self) -> Path:
+        return self._root / "log"
+
+    def _failed(self, what: str) -> WarehouseError:
+        said = self._log.read_text(errors="replace")[-2000:]
+        return WarehouseError(f"PostgreSQL: {what}: {said}", mend="is there space in the temporary folder?")
 
 
 def find_binaries() -> Path:
@@ -113,11 +151,10 @@ def find_binaries() -> Path:
 
 
 def _unprivileged(root: Path) -> list[str]:
-    """What to put before a command, so that it does not run as root; the folder is given to that user."""
+    """What to put before a command, so that it ends with us and does not run as root; that user gets the folder."""
+    end_with_us = ["setpriv", "--pdeathsig", "QUIT"]
     if os.geteuid() != 0:
-        return []
+        return [*end_with_us, "--"]
     nobody = pwd.getpwnam("nobody")
     os.chown(root, nobody.pw_uid, nobody.pw_gid)
-    if shutil.which("setpriv") is not None:
-        return ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
-    return ["runuser", "-u", "nobody", "--"]
+    return [*end_with_us, f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups", "--"]

@@ -154,9 +154,9 @@ def make_call(call_id: str, **more: object) -> ModelCall:
     return ModelCall.model_validate({"id": call_id, **values, "usage": usage, "cost_usd": 0.01, "seconds": 2.0, **more})
 
 
-def register(warehouse: Warehouse, session: Connection) -> int:
+def register(warehouse: Warehouse, session: Connection, number: int | None = None) -> int:
     """Register the round, skill, workflow, fingerprint and harness that the samples belong to."""
-    number = warehouse.register_round(session, {"tasks": 2})
+    number = warehouse.register_round(session, {"tasks": 2}, number)
     warehouse.register_skill(session, SKILL)
     warehouse.register_workflow(
         session, WORKFLOW, SKILL.id, {"workflow.yaml": "skill: x\n", "fill.py": "pass\n"}, number
