@@ -11,9 +11,13 @@ import hashlib
 import math
 import random
 from collections.abc import Iterable, MutableSequence, Sequence
-from typing import Any, TypeVar
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from forge.records import canonical_json
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsLenAndGetItem
 
 T = TypeVar("T")
 
@@ -47,16 +51,16 @@ class Dice(random.Random):
         """A whole number from a to b, both included."""
         return self.randrange(a, b + 1)
 
-    def choice(self, seq: Sequence[T]) -> T:
+    def choice(self, seq: SupportsLenAndGetItem[T]) -> T:
         """One item."""
         return seq[self._below(len(seq))]
 
     def choices(
         self,
-        population: Sequence[T],
-        weights: Sequence[float] | None = None,
+        population: SupportsLenAndGetItem[T],
+        weights: Sequence[float | Fraction] | None = None,
         *,
-        cum_weights: Sequence[float] | None = None,
+        cum_weights: Sequence[float | Fraction] | None = None,
         k: int = 1,
     ) -> list[T]:
         """k items, each drawn from all."""
@@ -100,7 +104,7 @@ class Dice(random.Random):
             raise ValueError("there is nothing to draw from")
         return min(int(self.random() * count), count - 1)
 
-    def _weighted(self, weights: Sequence[float]) -> int:
+    def _weighted(self, weights: Sequence[float | Fraction]) -> int:
         mark = self.random() * math.fsum(weights)
         for place, weight in enumerate(weights):
             mark -= weight

@@ -1,26 +1,19 @@
 """The generated parts of docs/workflow-language.md: `python -m skills.reference FILE` writes them, `--check` compares.
 
-Generated from the code: keys of a workflow, kinds of draws with their options, kinds of nodes, preparers with their
-parameters, checks with their arguments, moves, functions, banks. They stand between `<!-- begin NAME -->` and
-`<!-- end NAME -->`.
+Generated from the code: keys of a workflow, kinds of draws with their options, kinds of nodes, functions, banks, and a
+whole workflow as an example. They stand between `<!-- begin NAME -->` and `<!-- end NAME -->`.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
-import preparers  # noqa: F401 - registers the preparers
 import skills.language.pure
 import skills.nodes  # noqa: F401 - registers the kinds of nodes and draws
-import verifiers  # noqa: F401 - registers the checks
-from forge.harness.moves import MOVES
-from preparers.base import PREPARERS
 from skills.banks.bank import FOLDER, find_bank
 from skills.draws.base import DRAWS
 from skills.language.functions import FUNCTIONS
@@ -28,7 +21,6 @@ from skills.language.located import Place
 from skills.language.models import fields_of
 from skills.language.reader import KEYS, OPTIONAL
 from skills.nodes.base import NODE_KINDS
-from verifiers.base import CHECKS
 
 EXAMPLE = Path(__file__).parent / "library" / "calc.formula.total-below-column"
 
@@ -52,24 +44,6 @@ def draws() -> str:
 def nodes() -> str:
     """Kinds of nodes."""
     return _table(("node", "makes"), [(f"`{name}`", _first_line(kind)) for name, kind in NODE_KINDS])
-
-
-def known_preparers() -> str:
-    """Preparers with their parameters."""
-    rows = [(f"`{name}`", _first_line(p), _fields(p.params)) for name, p in PREPARERS if not name.startswith("test.")]
-    return _table(("preparer", "makes", "parameters"), rows)
-
-
-def checks() -> str:
-    """Checks with their arguments."""
-    rows = [(f"`{name}`", c.summary, _fields(c.args)) for name, c in CHECKS if not name.startswith("test.")]
-    return _table(("check", "scores 1 when", "arguments"), rows)
-
-
-def moves() -> str:
-    """Moves with their arguments."""
-    rows = [(f"`{name}`", move.summary, _fields(move.args)) for name, move in MOVES]
-    return _table(("move", "does", "arguments"), rows)
 
 
 def functions() -> str:
@@ -99,8 +73,7 @@ def example() -> str:
 
 
 SECTIONS: dict[str, Callable[[], str]] = {
-    "keys": keys, "draws": draws, "nodes": nodes, "preparers": known_preparers, "checks": checks, "moves": moves,
-    "functions": functions, "banks": banks, "example": example,
+    "keys": keys, "draws": draws, "nodes": nodes, "functions": functions, "banks": banks, "example": example,
 }  # fmt: skip
 
 
@@ -127,10 +100,6 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _fields(model: type[BaseModel]) -> str:
-    return ", ".join(f"{key}{'' if field.is_required() else '?'}" for key, field in fields_of(model).items())
-
-
 def _field(key: str, field: Any) -> str:
     default = "" if field.is_required() or field.default is None else f" ({_plain(field.default)})"
     return f"`{key}`{default}{': ' + field.description if field.description else ''}"
@@ -144,7 +113,7 @@ def _first_line(thing: Any) -> str:
     return (type(thing).__doc__ or "").strip().split("\n")[0]
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [head, tuple("---" for _ in head), *rows]
     return "\n".join(
         "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines

@@ -33,10 +33,10 @@ def new(skill_id: str, folder: Path) -> Path:
             f"{skill_id!r} is no skill id", mend="it reads app.area.verb-object: calc.format.mark-negatives"
         )
     app = skill_id.split(".")[0]
-    source = FOLDER / _LIKE.get(app, app)
-    if not source.is_dir():
-        known = [*(path.name for path in FOLDER.iterdir()), *_LIKE]
-        raise InputError(f"there is no starting point for the app {app!r}", mend=nearest(app, known))
+    known = {path.name.split(".")[0]: path for path in FOLDER.iterdir()}
+    if _LIKE.get(app, app) not in known:
+        raise InputError(f"there is no starting point for the app {app!r}", mend=nearest(app, [*known, *_LIKE]))
+    source = known[_LIKE.get(app, app)]
     target = Path(folder) / skill_id
     if target.exists():
         raise InputError("is there already", file=target, mend="choose another id or folder")

@@ -95,7 +95,7 @@ def listing(*, candidates: bool = False) -> list[dict[str, Any]]:
         )
     known = {row["id"] for row in rows}
     if candidates:
-        nothing = {"channels": [], "workflow": None, "path": None, "skeletons": 0, "remarks": []}
+        nothing: dict[str, Any] = {"channels": [], "workflow": None, "path": None, "skeletons": 0, "remarks": []}
         rows += [{**_row(skill), **nothing} for skill in taxonomy().candidates if skill.id not in known]
     return rows
 

@@ -18,7 +18,7 @@ from forge.records import JSON
 from skills.dice import pick, pick_many
 from skills.language.located import Located, Place, load_located, nearest
 from skills.language.problems import Problems
-from skills.language.shapes import Shape, join, record, shape_of
+from skills.language.shapes import Shape, join, shape_of
 
 FOLDER = Path(__file__).parent
 """Where the committed banks lie."""
@@ -40,7 +40,7 @@ class Bank:
     def shape(self) -> Shape:
         """The shape of one drawn value."""
         if self.fields:
-            return record(**{key: _shape(groups) for key, groups in self.fields.items()})
+            return Shape("record", fields={key: _shape(groups) for key, groups in self.fields.items()})
         return _shape(self.values)
 
     def only(self, fields: list[str]) -> Bank:

@@ -7,12 +7,15 @@ docs/workflow-language.md. Dates are ISO 8601 texts, columns are letters or numb
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from forge.records import Registry
 from skills.language.shapes import ANY, Shape
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 Gives = Shape | Callable[..., Shape]
 """The shape of a result, or a function from the arguments' shapes to it."""
@@ -76,7 +79,7 @@ class Function:
         """The shape of the result for arguments of these shapes. Raises ValueError when they do not match."""
         bound = self.bind(args, keywords)
         for name, found in bound.arguments.items():
-            wanted = str(self.signature.parameters[name].annotation).split(" | ")
+            wanted = self._wanted(name)
             if isinstance(found, Shape) and found.kind != "any" and not _SHAPES.get(found.kind, set()) & set(wanted):
                 raise ValueError(f"{self.name}: {name} must be {_either(wanted)}, not a {found}")
         return self.gives if isinstance(self.gives, Shape) else self.gives(*bound.arguments.values())
@@ -85,15 +88,18 @@ class Function:
         """Call it. Raises ValueError naming the function and the argument."""
         bound = self.bind(args, keywords)
         for name, value in bound.arguments.items():
-            wanted = str(self.signature.parameters[name].annotation)
-            self._check(name, value, wanted)
+            self._check(name, value)
         try:
             return self.call(*bound.args, **bound.kwargs)
         except (ValueError, TypeError, KeyError, IndexError, ZeroDivisionError, OverflowError, AttributeError) as error:
             raise ValueError(f"{self.name}: {error}") from None
 
-    def _check(self, name: str, value: Any, wanted: str) -> None:
-        options = [part.strip() for part in wanted.split("|")]
+    def _wanted(self, name: str) -> list[str]:
+        """The kinds that a parameter takes, from its annotation: `list[Any] | str` is list, str."""
+        return re.sub(r"\[[^\]]*\]", "", str(self.signature.parameters[name].annotation)).split(" | ")
+
+    def _check(self, name: str, value: Any) -> None:
+        options = self._wanted(name)
         if "Any" in options or (value is None and "None" in options):
             return
         for option in options:
@@ -106,10 +112,10 @@ FUNCTIONS: Registry[Function] = Registry("function")
 """All functions of the language by name."""
 
 
-def function(group: str, gives: Gives = ANY, name: str | None = None) -> Callable[[Any], Any]:
+def function(group: str, gives: Gives = ANY, name: str | None = None) -> Callable[[F], F]:
     """Register a pure function under its Python name, or under `name` where Python has taken the word."""
 
-    def register(call: Callable[..., Any]) -> Callable[..., Any]:
+    def register(call: F) -> F:
         called = name or call.__name__
         FUNCTIONS.add(called, Function(called, group, call, gives, inspect.signature(call)))
         return call

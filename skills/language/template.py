@@ -18,10 +18,15 @@ from skills.language.shapes import ANY, TEXT, Shape, join, list_of, shape_of
 
 
 class Template(Protocol):
-    """A value to be rendered. `names` are the parameters and nodes that it reads."""
+    """A value to be rendered."""
 
-    place: Place
-    names: frozenset[str]
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The parameters and nodes that it reads."""
 
     def render(self, scope: Mapping[str, Any]) -> Any:
         """The value, for these values of the names. Raises InputError at the place of the culprit."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from skills.language.functions import function
 from skills.language.shapes import NUMBER, TEXT, list_of
@@ -115,7 +116,7 @@ def row_of(reference: str) -> int:
 
 
 @function(_GROUP, list_of(TEXT))
-def cells_of(reference: str) -> list:
+def cells_of(reference: str) -> list[Any]:
     """All cells of a range, row by row."""
     left, top, right, bottom = _corners(reference)
     if (right - left + 1) * (bottom - top + 1) > 100_000:

@@ -31,13 +31,13 @@ def _field(record: Any, path: str) -> Any:
 
 
 @function(_GROUP, NUMBER, name="len")
-def length(value: list | str | dict) -> int:
+def length(value: list[Any] | str | dict[str, Any]) -> int:
     """How many items, characters or keys."""
     return len(value)
 
 
 @function(_GROUP, _same, name="sorted")
-def in_order(items: list, by: str = "", reverse: bool = False) -> list:
+def in_order(items: list[Any], by: str = "", reverse: bool = False) -> list[Any]:
     """Sorted, equal ones in their old order; `by` names the field of records (`"a.b"` goes deeper)."""
     try:
         return sorted(items, key=lambda item: _field(item, by) if by else item, reverse=reverse)
@@ -46,13 +46,13 @@ def in_order(items: list, by: str = "", reverse: bool = False) -> list:
 
 
 @function(_GROUP, _same, name="reversed")
-def backwards(items: list) -> list:
+def backwards(items: list[Any]) -> list[Any]:
     """From last to first."""
     return list(items)[::-1]
 
 
 @function(_GROUP, _same)
-def unique(items: list) -> list:
+def unique(items: list[Any]) -> list[Any]:
     """Each value once, in the order of first appearance."""
     seen: dict[str, Any] = {}
     for item in items:
@@ -61,7 +61,7 @@ def unique(items: list) -> list:
 
 
 @function(_GROUP, _item)
-def first(items: list) -> Any:
+def first(items: list[Any]) -> Any:
     """The first item. An empty list is an error."""
     if not items:
         raise ValueError("the list is empty")
@@ -69,7 +69,7 @@ def first(items: list) -> Any:
 
 
 @function(_GROUP, _item)
-def last(items: list) -> Any:
+def last(items: list[Any]) -> Any:
     """The last item. An empty list is an error."""
     if not items:
         raise ValueError("the list is empty")
@@ -77,7 +77,7 @@ def last(items: list) -> Any:
 
 
 @function(_GROUP, _item)
-def find(items: list, field: str, value: Any) -> Any:
+def find(items: list[Any], field: str, value: Any) -> Any:
     """The first record whose `field` is `value`. None is an error."""
     for item in items:
         if _field(item, field) == value:
@@ -86,19 +86,19 @@ def find(items: list, field: str, value: Any) -> Any:
 
 
 @function(_GROUP, _same)
-def where(items: list, field: str, value: Any) -> list:
+def where(items: list[Any], field: str, value: Any) -> list[Any]:
     """The records whose `field` is `value`."""
     return [item for item in items if _field(item, field) == value]
 
 
 @function(_GROUP, list_of())
-def pluck(items: list, field: str) -> list:
+def pluck(items: list[Any], field: str) -> list[Any]:
     """That field of each record."""
     return [_field(item, field) for item in items]
 
 
 @function(_GROUP, NUMBER)
-def index(items: list, value: Any) -> int:
+def index(items: list[Any], value: Any) -> int:
     """The place of a value, counted from 0. Absent is an error."""
     if value not in items:
         raise ValueError(f"the list does not hold {value!r}")
@@ -106,25 +106,25 @@ def index(items: list, value: Any) -> int:
 
 
 @function(_GROUP, NUMBER)
-def count(items: list | str, value: Any) -> int:
+def count(items: list[Any] | str, value: Any) -> int:
     """How often a value stands in the list."""
     return items.count(value)
 
 
 @function(_GROUP, BOOL, name="all")
-def every(items: list) -> bool:
+def every(items: list[Any]) -> bool:
     """Whether every item is true."""
     return all(items)
 
 
 @function(_GROUP, BOOL, name="any")
-def some(items: list) -> bool:
+def some(items: list[Any]) -> bool:
     """Whether some item is true."""
     return any(items)
 
 
 @function(_GROUP, list_of(NUMBER), name="range")
-def numbers_from(start: int, end: int) -> list:
+def numbers_from(start: int, end: int) -> list[Any]:
     """The whole numbers from `start` to `end`, both included."""
     if end - start > MAX_ITEMS:
         raise ValueError(f"a list has at most {MAX_ITEMS} items")
@@ -132,7 +132,7 @@ def numbers_from(start: int, end: int) -> list:
 
 
 @function(_GROUP, list_of(list_of()), name="zip")
-def pairs(one: list, other: list) -> list:
+def pairs(one: list[Any], other: list[Any]) -> list[Any]:
     """Pairs [a, b] of two lists of equal length."""
     if len(one) != len(other):
         raise ValueError(f"the lists have {len(one)} and {len(other)} items")
@@ -140,42 +140,42 @@ def pairs(one: list, other: list) -> list:
 
 
 @function(_GROUP, list_of(list_of()), name="enumerate")
-def numbered(items: list, start: int = 0) -> list:
+def numbered(items: list[Any], start: int = 0) -> list[Any]:
     """Pairs [number, item]."""
     return [[start + place, item] for place, item in enumerate(items)]
 
 
 @function(_GROUP, list_of())
-def flatten(items: list) -> list:
+def flatten(items: list[Any]) -> list[Any]:
     """The items of a list of lists, in one list."""
     return [item for inner in items for item in (inner if isinstance(inner, list | tuple) else [inner])]
 
 
 @function(_GROUP, list_of(TEXT))
-def keys(record: dict) -> list:
+def keys(record: dict[str, Any]) -> list[Any]:
     """The names of a record's fields, in their order."""
     return list(record)
 
 
 @function(_GROUP, list_of())
-def values(record: dict) -> list:
+def values(record: dict[str, Any]) -> list[Any]:
     """The values of a record's fields, in their order."""
     return list(record.values())
 
 
 @function(_GROUP)
-def get(record: dict, field: str, default: Any = None) -> Any:
+def get(record: dict[str, Any], field: str, default: Any = None) -> Any:
     """A field, or the default where the record lacks it."""
     return record.get(field, default)
 
 
 @function(_GROUP, Shape("record", open=True))
-def merge(one: dict, other: dict) -> dict:
+def merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """The fields of both; the second wins."""
     return {**one, **other}
 
 
 @function(_GROUP, lambda record, *_: record if record.kind == "record" else ANY, name="only")
-def only_fields(record: dict, fields: list) -> dict:
+def only_fields(record: dict[str, Any], fields: list[Any]) -> dict[str, Any]:
     """The record with these fields only."""
     return {field: _field(record, field) for field in fields}

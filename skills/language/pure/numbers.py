@@ -20,14 +20,14 @@ def _numbers(items: Any) -> list[Any]:
 
 
 @function(_GROUP, NUMBER, name="sum")
-def total(items: list) -> float:
+def total(items: list[Any]) -> float:
     """The sum of a list of numbers; of whole numbers a whole number, of others exactly rounded."""
     numbers = _numbers(items)
     return sum(numbers) if all(isinstance(n, int) for n in numbers) else math.fsum(numbers)
 
 
 @function(_GROUP, NUMBER)
-def mean(items: list) -> float:
+def mean(items: list[Any]) -> float:
     """The arithmetic mean of a list of numbers."""
     numbers = _numbers(items)
     if not numbers:
@@ -36,7 +36,7 @@ def mean(items: list) -> float:
 
 
 @function(_GROUP, NUMBER)
-def median(items: list) -> float:
+def median(items: list[Any]) -> float:
     """The middle of the sorted numbers; of two middles their mean."""
     numbers = sorted(_numbers(items))
     if not numbers:

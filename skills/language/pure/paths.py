@@ -19,13 +19,13 @@ def basename(path: str) -> str:
 @function(_GROUP, TEXT)
 def stem(path: str) -> str:
     """The file's name without its last suffix: of `~/Documents/a.xlsx` a."""
-    return posixpath.splitext(basename(path))[0]
+    return posixpath.splitext(str(basename(path)))[0]
 
 
 @function(_GROUP, TEXT)
 def suffix(path: str) -> str:
     """The last suffix with its dot: `.xlsx`, or an empty text."""
-    return posixpath.splitext(basename(path))[1]
+    return posixpath.splitext(str(basename(path)))[1]
 
 
 @function(_GROUP, TEXT)

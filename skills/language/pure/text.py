@@ -55,13 +55,13 @@ def replace(text: str, old: str, new: str) -> str:
 
 
 @function(_GROUP, _TEXTS)
-def split(text: str, at: str = " ") -> list:
+def split(text: str, at: str = " ") -> list[Any]:
     """The parts between the separators."""
     return text.split(at)
 
 
 @function(_GROUP, TEXT)
-def join(items: list, between: str = ", ") -> str:
+def join(items: list[Any], between: str = ", ") -> str:
     """The items as one text with `between` between them."""
     texts = [plain_text(item) for item in items]
     if sum(map(len, texts)) + len(between) * len(texts) > MAX_TEXT:
@@ -70,7 +70,7 @@ def join(items: list, between: str = ", ") -> str:
 
 
 @function(_GROUP, TEXT)
-def listing(items: list, last: str = "and") -> str:
+def listing(items: list[Any], last: str = "and") -> str:
     """As a person lists things: `a, b and c`."""
     texts = [plain_text(item) for item in items]
     if len(texts) < 2:
