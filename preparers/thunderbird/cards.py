@@ -118,7 +118,7 @@ def _card(uid: str, values: dict[str, str]) -> Card:
 def _entries(vcard: str) -> list[tuple[str, str, str]]:
     """(name, parameters, raw value) of each property, groups (`item1.EMAIL`) stripped."""
     found = []
-    for line in re.sub(r"\r?\n[ \t]", "", vcard).splitlines():
+    for line in re.sub(r"\r?\n[ \t]", "", vcard).replace("\r\n", "\n").split("\n"):
         head, separator, value = line.partition(":")
         if separator:
             name, _, parameters = head.partition(";")

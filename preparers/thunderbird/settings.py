@@ -19,6 +19,7 @@ _INSTALL = "FDC34C9F024745EB"
 _LAYOUT = {"classic": 0, "wide": 1, "vertical": 2}
 
 QUIET: dict[str, object] = {
+    "accessibility.force_disabled": -1,  # on, whether or not the accessibility bus answers in time
     "app.donation.eoy.version.viewed": 999,
     "app.update.auto": False,
     "app.update.enabled": False,
@@ -57,7 +58,7 @@ QUIET: dict[str, object] = {
     "toolkit.telemetry.unified": False,
     "ui.caretBlinkTime": 0,
 }
-"""Preferences that keep Thunderbird still: no network, no first-run matter, no blinking caret."""
+"""Preferences that keep Thunderbird still: no network, no first-run matter, no blinking caret; accessibility on."""
 
 
 def prefs_js(params: ProfileParams) -> bytes:
