@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from forge.desktop import Slot
-from forge.harness import SlotEnvironment, Teacher, play
-from forge.harness.teachers.oracle import OracleTeacher
+from forge.harness import TEACHERS, Cast, SlotEnvironment, Teacher, play
 from forge.records import (
-    Channel,
     DesktopError,
     EndedBy,
     Grading,
@@ -133,26 +131,16 @@ def open_start(slot: Slot, task: Task) -> None:
 def make_teacher(workshop: Workshop, part: Part, harness: Harness, environment: SlotEnvironment) -> Teacher:
     """The teacher of a part. Raises InputError when it is unknown, or lacks an endpoint."""
     name, _, channel = part.teacher.partition("/")
-    if name == "oracle":
-        wanted: Channel = channel or harness.channel  # type: ignore[assignment]
-        solution = part.task.solution(wanted)
-        if solution is None:
-            raise InputError(
-                f"task {part.task.id[:12]} declares no {wanted} solution",
-                mend=f"it has {', '.join(s.channel for s in part.task.solutions)}",
-            )
-        return OracleTeacher(solution, environment, name=part.teacher)
-    if name == "llm":
-        return llm_teacher(workshop)
-    raise InputError(f"unknown teacher {part.teacher!r}", mend="known are oracle, oracle/CHANNEL, llm")
+    make = TEACHERS.get(name)
+    client = None
+    if name != "oracle":
+        from forge.llm import Client
 
-
-def llm_teacher(workshop: Workshop) -> Teacher:
-    """The teacher behind the configured endpoint. Raises InputError when none is configured."""
-    from forge.harness.teachers.llm import LlmTeacher
-    from forge.llm import Client
-
-    return LlmTeacher(Client(endpoint_of(workshop.settings), workshop.warehouse.ledger), workshop.warehouse.blobs.get)
+        client = Client(endpoint_of(workshop.settings), workshop.warehouse.ledger)
+    options = {"channel": channel} if channel else {}
+    teacher = make(Cast(part.task, harness, environment, workshop.warehouse.blobs.get, client, options))
+    teacher.name = part.teacher
+    return teacher
 
 
 def endpoint_of(settings: Settings) -> Any:

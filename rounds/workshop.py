@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import tempfile
@@ -34,7 +33,6 @@ class Workshop:
         self.settings = settings or Settings()
         self._stack = ExitStack()
         self._lock = threading.RLock()
-        self._turn = itertools.count()
 
     def __enter__(self) -> Workshop:
         return self
@@ -57,15 +55,13 @@ class Workshop:
         return max(1, os.cpu_count() or 1)
 
     @cached_property
-    def _offices(self) -> list[Office]:
+    def _office(self) -> Office:
         with self._lock:
-            return [self._stack.enter_context(Office()) for _ in range(min(self.workers, 4))]
+            return self._stack.enter_context(Office(workers=min(self.workers, 4)))
 
     def office(self) -> OfficeClient:
-        """A client of one of the headless LibreOffices, in turn."""
-        with self._lock:
-            offices = self._offices
-            return OfficeClient(offices[next(self._turn) % len(offices)].address)
+        """A client of the headless LibreOffices."""
+        return OfficeClient(self._office.address)
 
     @cached_property
     def graders(self) -> GraderPool:
