@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from forge.records import JSON, Registry
+from forge.records import JSON, InputError, Registry
 from skills.dice import Dice
 from skills.language.shapes import ANY, Shape
 
@@ -54,3 +54,15 @@ def draw_kind(cls: type[DrawKind[Any]]) -> type[DrawKind[Any]]:
     """Class decorator: make one instance and register it under its name."""
     DRAWS.add(cls.name, cls())
     return cls
+
+
+def from_module(draw: Callable[[], JSON]) -> JSON:
+    """What a data module of a preparer gives. What it says of our arguments goes on as a ValueError, for the workflow's
+    line to be put before it; a fault in its own files keeps its own line.
+    """
+    try:
+        return draw()
+    except InputError as error:
+        if error.file is not None:
+            raise
+        raise ValueError(f"{error.message}{'; ' + error.mend if error.mend else ''}") from None

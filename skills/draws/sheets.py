@@ -7,9 +7,9 @@ from typing import Any
 
 from pydantic import Field
 
-from forge.records import JSON, InputError
+from forge.records import JSON
 from skills.dice import Dice
-from skills.draws.base import DrawArgs, DrawKind, draw_kind
+from skills.draws.base import DrawArgs, DrawKind, draw_kind, from_module
 from skills.language.shapes import Shape, shape
 
 _TABLE = {
@@ -42,7 +42,7 @@ class Table(DrawKind[TableArgs]):
     def draw(self, args: TableArgs, dice: Dice) -> JSON:
         from preparers.calc.tables import draw_table
 
-        return _plainly(lambda: draw_table(args.of, args.rows, dice))
+        return from_module(lambda: draw_table(args.of, args.rows, dice))
 
     def shape(self, args: Mapping[str, Shape]) -> Shape:
         if args["of"].kind not in ("text", "any"):
@@ -67,15 +67,9 @@ class Layout(DrawKind[LayoutArgs]):
     def draw(self, args: LayoutArgs, dice: Dice) -> JSON:
         from preparers.calc.layouts import draw_layout
 
-        return _plainly(lambda: draw_layout(args.of, dice, only=args.layouts, suffixes=args.suffixes, sheet=args.sheet))
+        return from_module(
+            lambda: draw_layout(args.of, dice, only=args.layouts, suffixes=args.suffixes, sheet=args.sheet)
+        )
 
     def shape(self, args: Mapping[str, Shape]) -> Shape:
         return shape(_LAYOUT)
-
-
-def _plainly(draw: Any) -> JSON:
-    """What the data module gives; its InputErrors name no line of ours, so they go on as ValueErrors."""
-    try:
-        return draw()
-    except InputError as error:
-        raise ValueError(f"{error.message}{'; ' + error.mend if error.mend else ''}") from None
