@@ -213,7 +213,9 @@ def _scalar(event: Any) -> Any:
         return text
     if text.lower() in _CONSTANTS and text in (text.lower(), text.title(), text.upper()):
         return _CONSTANTS[text.lower()]
-    if _INT.match(text) and len(text) < 19:  # 007 and longer rows of digits are numbers of things, so texts
+    if (
+        _INT.match(text) and len(text.lstrip("+-")) < 19
+    ):  # 007 and longer rows of digits are numbers of things, so texts
         return int(text)
     if _FLOAT.match(text):
         number = float(text)
