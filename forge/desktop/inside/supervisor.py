@@ -60,7 +60,11 @@ class Desktop:
         deadline = time.monotonic() + 10
         while True:
             try:
-                bus.call_sync("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress", None, None, 0, 2000, None)
+                # never activated by the call itself: a second launcher would take the name, and ours would end
+                flags = Gio.DBusCallFlags.NO_AUTO_START
+                bus.call_sync(
+                    "org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress", None, None, flags, 2000, None
+                )
                 break
             except GLib.Error:
                 if time.monotonic() > deadline:
