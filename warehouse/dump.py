@@ -1,8 +1,8 @@
 """The canonical dump: all rows but volatile columns, sorted, so that two runs of the same work can be compared.
 
-One line a row: the table, then canonical JSON of the row. Surrogate keys are replaced by natural ones. Left out are the
-columns in `schema.VOLATILE` and, inside records, times, latencies and pixels: what the clock and the screen say differs
-between two runs that did the same. A claim that nobody holds is left out too (it is as good as none), and a failed
+One line a row: the table, then the row as JSON in ASCII with sorted keys. Surrogate keys are replaced by natural ones. Left
+out are the columns in `schema.VOLATILE` and, inside records, times, latencies and pixels: what the clock and the screen say
+differs between two runs that did the same. A claim that nobody holds is left out too (it is as good as none), and a failed
 one keeps its reason.
 
 What this does not hide: calls of a real model. A run that was killed in the middle of one has paid twice, and its ledger
@@ -11,13 +11,13 @@ says so.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
 
-from forge.records import canonical_json
 from warehouse.schema import VOLATILE, Base, TrajectoryRow
 
 VOLATILE_IN_RECORDS: dict[str, frozenset[str]] = {
@@ -39,8 +39,8 @@ def lines(connection: Connection) -> Iterator[str]:
 
 
 def _line(table: str, row: dict[str, Any]) -> str:
-    # A lone surrogate, as a broken file name or model reply may hold, cannot be written to a file.
-    return f"{table} {canonical_json(row)}".encode("utf-8", "backslashreplace").decode()
+    # Not `canonical_json`: it refuses half a surrogate pair, which a command's output or a model's reply may hold.
+    return f"{table} {json.dumps(row, sort_keys=True, separators=(',', ':'))}"
 
 
 def _row(table: str, row: dict[str, Any], keys: dict[int, str]) -> dict[str, Any]:

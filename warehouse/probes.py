@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import case, func, select, text, update
+from sqlalchemy import bindparam, case, func, select, text, update
 from sqlalchemy.engine import Connection
 
 from forge.records import Probe, ProbeKind, WarehouseError
@@ -20,7 +20,7 @@ _ORDER = ("gate", "noop", "solution", "near_miss", "over_edit", "audit")
 
 
 def add_probes(connection: Connection, probes: Iterable[Probe]) -> None:
-    """Write evidence. Of each task and stage, the fingerprint written last is the current one afterwards.
+    """Write evidence, and make it the current one in place of what other fingerprints gave.
 
     Args:
         connection: a writing transaction.
@@ -39,13 +39,37 @@ def add_probes(connection: Connection, probes: Iterable[Probe]) -> None:
     moment = time.time()
     rows = [_row(probe, workflows[probe.task], checks, moment) for probe in found]
     insert_new(connection, ProbeRow, rows)
-    newest = {(row["task"], row["stage"]): row["fingerprint"] for row in rows}
-    for (task, stage), fingerprint in sorted(newest.items()):
-        connection.execute(
-            update(ProbeRow)
-            .where(ProbeRow.task == task, ProbeRow.stage == stage)
-            .values(current=ProbeRow.fingerprint == fingerprint)
+    _supersede(connection, rows)
+
+
+def _supersede(connection: Connection, rows: list[dict[str, Any]]) -> None:
+    """Files are probed as one set, in which an older set's near-misses may be missing: the newer set replaces it whole.
+    Gates and desktop runs come one by one, from several jobs: each replaces the one of its name.
+    """
+    sets = {row["task"]: row["fingerprint"] for row in rows if row["stage"] == "file"}
+    whole = (
+        update(ProbeRow)
+        .where(ProbeRow.task == bindparam("of_task"), ProbeRow.stage == "file")
+        .values(current=ProbeRow.fingerprint == bindparam("newest"))
+    )
+    single = (
+        update(ProbeRow)
+        .where(
+            ProbeRow.task == bindparam("of_task"),
+            ProbeRow.kind == bindparam("of_kind"),
+            ProbeRow.name == bindparam("of_name"),
         )
+        .values(current=ProbeRow.fingerprint == bindparam("newest"))
+    )
+    replaced = [
+        {"of_task": r["task"], "of_kind": r["kind"], "of_name": r["name"], "newest": r["fingerprint"]}
+        for r in rows
+        if r["stage"] != "file"
+    ]
+    if sets:
+        connection.execute(whole, [{"of_task": task, "newest": newest} for task, newest in sorted(sets.items())])
+    if replaced:
+        connection.execute(single, replaced)
 
 
 def read_probes(connection: Connection, task: str, current: bool) -> list[Probe]:

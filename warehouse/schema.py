@@ -184,7 +184,7 @@ class ProbeRow(Base):
     """One piece of evidence about one task under one fingerprint; gates are probes too.
 
     `stage` says what it needs to be gathered: nothing but the task (gate), files in a box (file), a desktop (desktop).
-    Of each task and stage, the rows of the fingerprint written last are `current`; only those count for acceptance.
+    Only `current` rows count for acceptance: those of the fingerprint written last (see `warehouse.probes`).
     """
 
     __tablename__ = "probes"

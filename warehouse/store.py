@@ -182,7 +182,7 @@ class Warehouse:
         return tasks.add_task(session, task, round, ordinal)
 
     def add_probes(self, session: Connection, found: Iterable[Probe]) -> None:
-        """Write evidence; of each task and stage the fingerprint written last counts (see `warehouse.probes`)."""
+        """Write evidence; the fingerprint written last counts (see `warehouse.probes.add_probes`)."""
         probes.add_probes(session, found)
 
     def add_trajectory(self, session: Connection, trajectory: Trajectory) -> str:

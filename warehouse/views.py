@@ -5,8 +5,8 @@ The text of a released version never changes; a change is a new entry with the n
 a figure can be traced to the words that made it. All of it is SQL that SQLite and PostgreSQL both speak.
 
 **The predicate.** `acceptance_findings_v1` has one row for everything that stands between a task and its acceptance;
-`accepted_v1` holds the tasks without one. Of each task and stage only the `current` probes count (those of the
-fingerprint written last); a near-miss that was dropped never counts, and audit mutants never do. A finding is `final`
+`accepted_v1` holds the tasks without one. Only the `current` probes count (those of the fingerprint written last); a
+near-miss that was dropped never counts, and audit mutants never do. A finding is `final`
 when no more evidence is to come that could lift it: such a task is rejected, one with other findings only is pending.
 
     gate_failed               a gate did not pass
@@ -37,8 +37,8 @@ from collections.abc import Iterable
 
 from sqlalchemy.engine import Connection
 
-REQUIRED_GATES = ("determinism", "near-duplicate")
-"""Gates that version 1 of the predicate asks for by name; every other gate counts when it was run."""
+REQUIRED_GATES = ("determinism", "facts", "leakage", "near-duplicate", "rubric", "spans")
+"""Gates that version 1 of the predicate asks for by name (see `verifiers.gates`); another gate counts when it was run."""
 
 SOLUTION_RUNS = 3
 """Fresh states from which version 1 wants the terminal solution to score 1."""

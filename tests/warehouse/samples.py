@@ -37,6 +37,7 @@ from forge.records import (
     sha256_hex,
 )
 from warehouse import Warehouse
+from warehouse.views import REQUIRED_GATES
 
 SKILL = Skill(id="calc.formula.total-below", apps=("calc",), title="Total below a column")
 WORKFLOW = "a" * 64
@@ -89,9 +90,8 @@ def near_miss(task: Task, name: str, *breaks: str, kind: str = "near_miss", only
 def good_evidence(task: Task) -> list[Probe]:
     """Everything that version 1 of the predicate asks for."""
     return [
-        probe(task, "gate", "determinism", True, None),
-        probe(task, "gate", "near-duplicate", True, None),
-        probe(task, "gate", "literals", True, None),
+        *[probe(task, "gate", name, True, None) for name in REQUIRED_GATES],
+        probe(task, "gate", "hybrid-needs-more-than-gui", True, None),
         probe(task, "noop", "untouched", True, 0.0),
         *[probe(task, "solution", f"terminal#{n}", True, 1.0) for n in (1, 2, 3)],
         probe(task, "solution", "gui-desktop#1", True, 1.0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from forge.records import Criterion, Probe, Rubric, Verdict
+from warehouse.views import REQUIRED_GATES
 
 from .samples import PRINT, RUBRIC, WORKFLOW, good_evidence, make_task, near_miss, probe
 
@@ -33,9 +34,8 @@ def test_complete_evidence_accepts(warehouse):
 def test_a_task_without_evidence_is_pending(warehouse):
     accepted, reasons = judge(warehouse)
     assert not accepted
-    assert reasons == [
-        "desktop_solution_missing: gui", "gate_missing: determinism", "gate_missing: near-duplicate", "not_probed",
-    ]  # fmt: skip
+    missing = [f"gate_missing: {name}" for name in REQUIRED_GATES]
+    assert reasons == ["desktop_solution_missing: gui", *missing, "not_probed"]
     assert warehouse.stats()["tasks"] | {"by_app": 0, "by_skill": 0, "reasons": 0} == {
         "accepted": 0, "rejected": 0, "pending": 1, "candidates": 1, "several_apps": 0,
         "by_app": 0, "by_skill": 0, "reasons": 0,
@@ -45,8 +45,7 @@ def test_a_task_without_evidence_is_pending(warehouse):
 @pytest.mark.parametrize(
     ("missing", "reason"),
     [
-        (["determinism"], "gate_missing: determinism"),
-        (["near-duplicate"], "gate_missing: near-duplicate"),
+        *[([name], f"gate_missing: {name}") for name in REQUIRED_GATES],
         (["untouched"], "noop_missing"),
         (["terminal#3"], "solution_missing: terminal"),
         (["gui-desktop#1"], "desktop_solution_missing: gui"),
@@ -80,7 +79,7 @@ CHANCE: dict[str, object] = {"dropped": True, **SURVIVED}
     ("changed", "reasons"),
     [
         (probe(TASK, "gate", "determinism", False, None), ["gate_failed: determinism"]),
-        (probe(TASK, "gate", "literals", False, None), ["gate_failed: literals"]),
+        (probe(TASK, "gate", "hybrid-needs-more-than-gui", False, None), ["gate_failed: hybrid-needs-more-than-gui"]),
         (probe(TASK, "noop", "untouched", False, 0.25), ["noop_scored: untouched"]),
         (probe(TASK, "noop", "untouched", True, 0.25), ["noop_scored: untouched"]),
         (probe(TASK, "noop", "untouched", False, None, verdict=ERROR), ["grader_error: untouched"]),
@@ -168,7 +167,20 @@ def test_a_task_without_a_terminal_solution_needs_no_run_on_files(warehouse):
     assert states == {task.id: "accepted", with_none.id: "pending"}
 
 
-def test_the_fingerprint_written_last_counts_per_stage(warehouse):
+def test_gates_and_desktop_runs_replace_the_one_of_their_name_only(warehouse):
+    judge(warehouse, *good_evidence(TASK))
+    later = {"fingerprint": "upgraded"}
+    with warehouse.begin() as session:
+        warehouse.add_probes(session, [probe(TASK, "gate", "determinism", False, None, **later)])
+        warehouse.add_probes(session, [probe(TASK, "solution", "gui-desktop#2", True, 1.0, **later)])
+    assert warehouse.acceptance(TASK.id).reasons == ["gate_failed: determinism"]
+    with warehouse.begin() as session:
+        warehouse.add_probes(session, [probe(TASK, "gate", "determinism", True, None, fingerprint="mended")])
+        warehouse.add_probes(session, [probe(TASK, "solution", "gui-desktop#1", False, 0.0, **later)])
+    assert warehouse.acceptance(TASK.id).reasons == ["solution_failed: gui-desktop#1"]
+
+
+def test_a_set_of_file_probes_replaces_the_older_set_whole(warehouse):
     judge(warehouse, *good_evidence(TASK))
     later = [
         p.model_copy(update={"fingerprint": "upgraded"}) for p in good_evidence(TASK) if p.kind not in ("gate", "audit")
@@ -195,7 +207,7 @@ def test_reasons_are_counted_over_all_tasks(warehouse):
     )
     judge(warehouse, task=new)
     assert [(r["reason"], r["detail"], r["tasks"]) for r in warehouse.rows_of("acceptance_reasons")] == [
-        ("noop_missing", "", 2), ("gate_missing", "determinism", 1), ("gate_missing", "near-duplicate", 1),
+        ("noop_missing", "", 2), *[("gate_missing", name, 1) for name in REQUIRED_GATES],
         ("not_probed", "", 1), ("solution_failed", "", 1),
     ]  # fmt: skip
     assert warehouse.rows_of("accepted_v1") == [{"task": good.id, "skill": good.skill, "workflow": WORKFLOW}]

@@ -120,18 +120,19 @@ def run_worker(url: str, blobs: Path, kill_after: float | None) -> None:
     assert code in ((0,) if kill_after is None else (0, -9))
 
 
-@pytest.fixture
-def undisturbed(tmp_path: Path) -> list[str]:
-    url = f"sqlite:///{tmp_path}/undisturbed.db"
-    run_worker(url, tmp_path / "blobs-undisturbed", None)
-    with Warehouse.open(url, str(tmp_path / "blobs-undisturbed")) as warehouse:
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    run_worker(f"sqlite:///{folder}/w.db", folder / "blobs", None)
+    with Warehouse.open(f"sqlite:///{folder}/w.db", str(folder / "blobs")) as warehouse:
         return warehouse.dump()
 
 
-def test_kill_9_at_any_moment_and_a_rerun_give_the_undisturbed_dump(new_url, tmp_path, undisturbed):
+@pytest.mark.parametrize("kills", [4, pytest.param(50, marks=pytest.mark.slow)])
+def test_kill_9_at_any_moment_and_a_rerun_give_the_undisturbed_dump(new_url, tmp_path, undisturbed, kills):
     url, blobs = new_url("killed"), tmp_path / "blobs-killed"
     moments = random.Random(7)
-    for _ in range(6):
+    for _ in range(kills):
         run_worker(url, blobs, moments.uniform(0.0, 0.12))
     run_worker(url, blobs, None)
     with Warehouse.open(url, str(blobs)) as warehouse:

@@ -139,9 +139,9 @@ def test_a_migration_killed_in_the_middle_leaves_an_empty_database(empty_url, tm
 
 
 RELEASED = {
-    "acceptance_findings_v1": "",
-    "task_states_v1": "",
-    "accepted_v1": "",
+    "acceptance_findings_v1": "745b87bf40328af1",
+    "task_states_v1": "cb618dfaa493a46e",
+    "accepted_v1": "290d6e5fec63586d",
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from forge.records import Skill, Verdict, WarehouseError
 from warehouse import Warehouse
+from warehouse.views import REQUIRED_GATES
 
 from .samples import PRINT, SKILL, good_evidence, make_call, make_task, make_trajectory, near_miss, probe
 
@@ -59,7 +60,7 @@ def test_the_figures(filled):
         "accepted": 2, "rejected": 1, "pending": 1, "candidates": 4, "several_apps": 1,
         "by_app": {"calc": 2, "thunderbird": 1}, "by_skill": {SKILL.id: 1, MAIL.id: 1},
         "reasons": {
-            "gate_missing: determinism": 2, "gate_missing: near-duplicate": 2, "near_miss_survived": 1,
+            **{f"gate_missing: {name}": 2 for name in REQUIRED_GATES}, "near_miss_survived": 1,
             "noop_scored": 1, "not_probed": 1, "over_edit_survived": 1, "solution_failed": 1,
         },
     }  # fmt: skip
