@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -113,7 +114,7 @@ class ToolbarArgs(MoveArgs):
 def toolbar(hands: Hands, args: ToolbarArgs) -> Acts:
     """Press a button of a tool bar."""
     button = hands.find(args.button, BUTTON_ROLES, where=lambda e: _on_bar(hands, e, args.bar))
-    if button.states and "enabled" not in button.states and "sensitive" not in button.states:
+    if "disabled" in button.states:
         raise MoveError(f"the button {args.button!r} is greyed out")
     was = "checked" in button.states or "pressed" in button.states
 
@@ -309,12 +310,11 @@ def filter_values(hands: Hands, args: FilterArgs) -> Acts:
     popup = "All", "check box"
     button = hands.at(heading.box[0] + heading.box[2] - 9, heading.box[1] + heading.box[3] - 9)
     yield Act((Pointer(kind="left_click", at=button),), (heading,), hands.showing(*popup))
-    everything = hands.find(*popup)
-    if "checked" in everything.states:
-        yield hands.click(everything, fx=0.1, until=lambda: "checked" not in _states(hands.look(*popup)))
-    elif "indeterminate" in everything.states:
-        yield hands.click(everything, fx=0.1, until=lambda: "checked" in _states(hands.look(*popup)))
-        yield hands.click(hands.find(*popup), fx=0.1, until=lambda: "checked" not in _states(hands.look(*popup)))
+    cleared = partial(_is_ticked, hands, *popup, False)
+    if not cleared():
+        yield hands.click(hands.find(*popup), fx=0.1, until=cleared)
+        if not hands.becomes(cleared, 1.0):  # it was half ticked, and is ticked now
+            yield hands.click(hands.find(*popup), fx=0.1, until=cleared)
     for value in args.keep:
         yield from _tick(hands, value)
     yield from press(hands, PressArgs(button="OK"))
@@ -350,5 +350,6 @@ def _left_of(box: Element, cell: Element) -> bool:
     return box.path[:-1] == cell.path[:-1] and box.path != cell.path and box.box[0] < cell.box[0] and not box.name
 
 
-def _states(element: Element | None) -> tuple[str, ...]:
-    return () if element is None else element.states
+def _is_ticked(hands: Hands, name: str, role: str, ticked: bool) -> bool:
+    element = hands.look(name, role)
+    return element is not None and ("checked" in element.states) == ticked

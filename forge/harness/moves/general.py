@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -102,21 +103,22 @@ def walk_menu(hands: Hands, top: Element | None, labels: tuple[str, ...], *, ope
     if item is None:
         item, rest = hands.find(labels[0], MENU_ROLES), labels[1:]
     for label in rest:
-        parent, wanted = item, label
-        yield hands.click(parent, until=lambda p=parent, w=wanted: _entry(hands, p, w) is not None)  # type: ignore[misc]
-        found = hands.becomes(lambda p=parent, w=wanted: _entry(hands, p, w), 3.0)  # type: ignore[misc]
+        entry = partial(_entry, hands, item, label)
+        yield hands.click(item, until=entry)
+        found = hands.becomes(entry, 3.0)
         if found is None:
-            names = [e.name for e in hands.scene(parent.app or None).entries(parent) if e.name]
-            raise MoveError(
-                f"no {wanted!r} in the menu {parent.name!r}", mend=f"it has {', '.join(names) or 'nothing'}"
-            )
+            names = [e.name for e in hands.scene().entries(item) if e.name]
+            raise MoveError(f"no {label!r} in the menu {item.name!r}", mend=f"it has {', '.join(names) or 'nothing'}")
         item = found
-    if "enabled" not in item.states and "sensitive" not in item.states and item.states:
+    if "disabled" in item.states:
         raise MoveError(f"the menu entry {item.name!r} is greyed out")
-    done: Callable[[], bool] = hands.gone(None, MENU_ROLES, where=lambda e: e.path == item.path)
-    yield hands.click(item, until=(lambda: hands.window(opens) is not None) if opens else done)
-    if opens:
-        hands.wait(lambda: hands.window(opens), f"no window {opens!r} appeared")
+    if opens is not None:
+        opened = partial(hands.window, opens)
+        yield hands.click(item, until=opened)
+        hands.wait(opened, f"no window {opens!r} appeared")
+    else:
+        chosen = item
+        yield hands.click(item, until=hands.gone(None, MENU_ROLES, where=lambda e: e.path == chosen.path))
 
 
 def _entry(hands: Hands, parent: Element, label: str) -> Element | None:
@@ -144,7 +146,9 @@ def context_menu_on(
     """Right-click what `find` finds and choose from the menu; once more when the menu does not come."""
     for attempt in (1, 2):
         try:
-            yield hands.click(find(), "right_click", fx=fx, until=hands.showing(path[0], MENU_ROLES))
+            opened = hands.showing(path[0], MENU_ROLES)
+            yield hands.click(find(), "right_click", fx=fx, until=opened)
+            hands.wait(opened, f"no menu with {path[0]!r} appeared", 2.0)
             yield from walk_menu(hands, None, path, opens=opens)
             return
         except MoveError:
@@ -167,7 +171,7 @@ def wait_window(hands: Hands, args: WaitWindowArgs) -> Acts:
     def ready() -> bool:
         return (hands.window(args.title) is None) == args.gone
 
-    if not ready():
+    if not hands.becomes(ready, 0):
         yield hands.pause(0.5, until=ready)
     hands.wait(ready, f"the window {args.title!r} is {'still' if args.gone else 'not'} there", args.seconds)
 
@@ -223,14 +227,20 @@ def fill(hands: Hands, args: FillArgs) -> Acts:
 
     def filled() -> bool:
         now = by_label(hands.scene(), args.field, ENTRY_ROLES, args.within, args.nth)
-        return now is not None and now.text is not None and now.text.strip("\n ") == args.text.strip("\n ")
+        return now is not None and now.text is not None and _same_text(now.text, args.text)
 
     entry = field()
-    yield hands.click(entry, "triple_click") + hands.key("ctrl+a") + hands.type(args.text, until=filled)
+    yield hands.click(entry) + hands.key("ctrl+a") + hands.type(args.text, until=filled)
     if entry.text is not None and entry.role != "password text" and not hands.becomes(filled, 1.0):
-        yield hands.click(field(), until=None)
+        yield hands.click(field())  # and then look, before typing: the focus may come late
         yield hands.key("ctrl+a") + hands.type(args.text, until=filled)
         hands.wait(filled, f"the field {args.field or args.nth!r} does not hold {args.text!r}")
+
+
+def _same_text(shown: str, wanted: str) -> bool:
+    """Long texts show their beginning only."""
+    shown, wanted = shown.strip("\n "), wanted.strip("\n ")
+    return shown == wanted or (len(shown) >= 250 and wanted.startswith(shown))
 
 
 class CheckArgs(MoveArgs):
@@ -259,13 +269,19 @@ def _switch(hands: Hands, args: CheckArgs, *, on: bool) -> Acts:
         element = hands.look(args.name, roles, within=args.within, index=args.index)
         return None if element is None else bool({"checked", "pressed", "selected"} & set(element.states))
 
-    for attempt in (1, 2):
+    def switched() -> bool:
+        return state() == on
+
+    for fx in (None, 0.5):
         element = hands.find(args.name, roles, within=args.within, index=args.index)
-        if state() == on:
+        if switched():
             return
-        fx = 0.5 if element.role == "toggle button" or attempt == 2 else min(0.5, 11 / max(1, element.box[2]))
-        yield hands.click(element, fx=fx, until=lambda: state() == on)
-    hands.wait(lambda: state() == on, f"{args.name!r} does not become {'checked' if on else 'unchecked'}", 1.0)
+        # The label beside a box is a part of it; the box itself is on the left.
+        at = fx or (0.5 if element.role == "toggle button" else min(0.5, 11 / element.box[2]))
+        yield hands.click(element, fx=at, until=switched)
+        if hands.becomes(switched, 1.0):
+            return
+    raise MoveError(f"{args.name!r} does not become {'checked' if on else 'unchecked'}")
 
 
 class PickArgs(MoveArgs):
@@ -291,14 +307,19 @@ def pick(hands: Hands, args: PickArgs) -> Acts:
         fresh = [e for e in _choices(hands, args.choice) if (e.path, e.role, e.name) not in before]
         return fresh[0] if fresh else None
 
-    yield hands.click(combo, fx=0.9 if combo.box[2] > 60 else 0.5, until=lambda: offered() is not None)
+    yield hands.click(combo, fx=0.9 if combo.box[2] > 60 else 0.5, until=offered)
     choice = hands.becomes(offered, 2.0)
     if choice is None:
-        yield hands.click(combo, until=lambda: offered() is not None)
+        yield hands.click(combo, until=offered)
         choice = hands.wait(offered, f"the list does not offer {args.choice!r}", 2.0)
     choice = yield from scrolled_to(hands, choice, offered)
-    yield hands.click(choice, until=lambda: offered() is None)
-    hands.wait(lambda: offered() is None, f"the list stays open after choosing {args.choice!r}")
+    closed = partial(_is_none, offered)
+    yield hands.click(choice, until=closed)
+    hands.wait(closed, f"the list stays open after choosing {args.choice!r}")
+
+
+def _is_none(condition: Callable[[], Any]) -> bool:
+    return condition() is None
 
 
 def _choices(hands: Hands, name: str) -> list[Element]:

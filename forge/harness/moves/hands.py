@@ -20,6 +20,9 @@ PAUSE = 0.06
 FRESH = 0.05
 """Seconds for which a reading of the tree answers further questions; less than `PAUSE`, and never across an act."""
 
+Condition = Callable[[], Any]
+"""Something that becomes true, and its value then."""
+
 MENU_ROLES = ("menu", "menu item", "check menu item", "radio menu item")
 BUTTON_ROLES = ("push button", "toggle button", "radio button", "check box")
 ENTRY_ROLES = ("text", "entry", "password text", "spin button")
@@ -124,6 +127,7 @@ class Hands:
         self.slot = slot
         self.patience = patience
         self._read: dict[str | None, tuple[float, Scene]] = {}
+        self._seen: dict[Condition, Any] = {}
 
     def scene(self, app: str | None = None) -> Scene:
         """The tree of one application, or of all."""
@@ -150,15 +154,21 @@ class Hands:
                 raise MoveError(f"no {_spec(name, role, more)} shows", mend=self._instead(role, more))
             time.sleep(PAUSE)
 
-    def wait(self, condition: Callable[[], Any], what: str, patience: float | None = None) -> Any:
+    def wait(self, condition: Condition, what: str, patience: float | None = None) -> Any:
         """The first true value of `condition`. Raises MoveError: `what` did not come true."""
         value = self.becomes(condition, patience)
         if not value:
             raise MoveError(f"{what} (waited {self.patience if patience is None else patience:g} s)")
         return value
 
-    def becomes(self, condition: Callable[[], Any], patience: float | None = None) -> Any:
-        """The first true value of `condition`, or the last false one when patience ends."""
+    def becomes(self, condition: Condition, patience: float | None = None) -> Any:
+        """The first true value of `condition`, or the last false one when patience ends.
+
+        A condition that an act was waiting for, and that came true then, is not looked at again.
+        """
+        value = self._seen.pop(condition, None)
+        if value:
+            return value
         deadline = time.monotonic() + (self.patience if patience is None else patience)
         while True:
             value = condition()
@@ -174,11 +184,11 @@ class Hands:
         """The uppermost window with this title (see `same_name`), or None."""
         return next((w for w in reversed(self.slot.windows()) if same_name(w.title, title)), None)
 
-    def showing(self, name: str | None = None, role: Any = None, **more: Any) -> Callable[[], bool]:
+    def showing(self, name: str | None = None, role: Any = None, **more: Any) -> Condition:
         """A condition: something that fits shows."""
         return lambda: self.look(name, role, **more) is not None
 
-    def gone(self, name: str | None = None, role: Any = None, **more: Any) -> Callable[[], bool]:
+    def gone(self, name: str | None = None, role: Any = None, **more: Any) -> Condition:
         """A condition: nothing that fits shows."""
         return lambda: self.look(name, role, **more) is None
 
@@ -186,6 +196,21 @@ class Hands:
         """The same element as it is now, or None when it is gone."""
         elements = self.scene(element.app or None).elements
         return next((e for e in elements if e.path == element.path and e.role == element.role), None)
+
+    def _watch(self, condition: Condition | None) -> Callable[[], bool] | None:
+        """The condition for an act; remembers that it came true, see `becomes`. Something is about to be done."""
+        self._read.clear()
+        self._seen.clear()
+        if condition is None:
+            return None
+
+        def watch() -> bool:
+            value = condition()
+            if value:
+                self._seen[condition] = value
+            return bool(value)
+
+        return watch
 
     def _instead(self, role: Any, more: dict[str, Any]) -> str:
         near = {k: v for k, v in more.items() if k in ("within", "app")}
@@ -198,7 +223,6 @@ class Hands:
 
     def at(self, x: float, y: float) -> Point:
         """A pixel as a point."""
-        self._read.clear()  # something is about to be done
         width, height = self.slot.guest.width, self.slot.guest.height
         return Point(
             x=(min(max(int(x), 0), width - 1) + 0.5) / width, y=(min(max(int(y), 0), height - 1) + 0.5) / height
@@ -217,36 +241,35 @@ class Hands:
         fx: float = 0.5,
         fy: float = 0.5,
         modifiers: tuple[str, ...] = (),
-        until: Callable[[], bool] | None = None,
+        until: Condition | None = None,
     ) -> Act:
         """Click an element."""
         action = Pointer(kind=kind, at=self.middle(element, fx, fy), modifiers=modifiers)  # type: ignore[arg-type]
-        return Act((action,), (element,), until)
+        return Act((action,), (element,), self._watch(until))
 
-    def drag(self, start: Point, end: Point, element: Element | None = None, until: Any = None) -> Act:
+    def drag(self, start: Point, end: Point, element: Element | None = None, until: Condition | None = None) -> Act:
         """Drag from one place to another."""
-        return Act((Drag(start=start, at=end),), (element,), until)
+        return Act((Drag(start=start, at=end),), (element,), self._watch(until))
 
-    def scroll(self, element: Element, dy: int, until: Any = None) -> Act:
+    def scroll(self, element: Element, dy: int, until: Condition | None = None) -> Act:
         """Turn the wheel over an element."""
-        return Act((Scroll(at=self.middle(element), dy=dy),), (element,), until)
+        return Act((Scroll(at=self.middle(element), dy=dy),), (element,), self._watch(until))
 
-    def type(self, text: str, until: Callable[[], bool] | None = None) -> Act:
+    def type(self, text: str, until: Condition | None = None) -> Act:
         """Type text."""
         return self.do(Type(text=text), until=until)
 
-    def key(self, keys: str, repeat: int = 1, until: Callable[[], bool] | None = None) -> Act:
+    def key(self, keys: str, repeat: int = 1, until: Condition | None = None) -> Act:
         """Press a chord."""
         return self.do(Key(keys=keys, repeat=repeat), until=until)
 
-    def pause(self, seconds: float = 1.0, until: Callable[[], bool] | None = None) -> Act:
+    def pause(self, seconds: float = 1.0, until: Condition | None = None) -> Act:
         """Wait, as an agent would."""
         return self.do(Wait(seconds=seconds), until=until)
 
-    def do(self, *actions: Action, until: Callable[[], bool] | None = None) -> Act:
+    def do(self, *actions: Action, until: Condition | None = None) -> Act:
         """Actions that meet no known element."""
-        self._read.clear()
-        return Act(actions, (None,) * len(actions), until)
+        return Act(actions, (None,) * len(actions), self._watch(until))
 
 
 def _spec(name: str | None, role: Any, more: dict[str, Any]) -> str:
