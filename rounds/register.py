@@ -27,14 +27,12 @@ def choose(patterns: Sequence[str] = ()) -> list[Workflow]:
     Raises:
         InputError: a workflow is broken (file and line), or a pattern matches none.
     """
-    loaded = [skills.load(path) for path in skills.library()]
-    if not patterns:
-        return loaded
+    ids = {path.parent.name: path for path in skills.library()}
     for pattern in patterns:
-        if not any(fnmatch.fnmatchcase(w.skill.id, pattern) for w in loaded):
-            known = ", ".join(sorted(w.skill.id for w in loaded))
-            raise InputError(f"no skill matches {pattern!r}", mend=f"known are {known}")
-    return [w for w in loaded if any(fnmatch.fnmatchcase(w.skill.id, p) for p in patterns)]
+        if not fnmatch.filter(ids, pattern):
+            raise InputError(f"no skill matches {pattern!r}", mend=f"known are {', '.join(sorted(ids))}")
+    chosen = [path for name, path in ids.items() if not patterns or any(fnmatch.fnmatchcase(name, p) for p in patterns)]
+    return [skills.load(path) for path in chosen]
 
 
 def register(warehouse: Warehouse, workflows: Sequence[Workflow], *, tasks: int, round: int | None = None) -> Plan:
