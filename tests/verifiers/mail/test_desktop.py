@@ -1,0 +1,105 @@
+"""A real Thunderbird: it opens what was prepared and what mailkit wrote, and the checks read what it leaves behind.
+
+With FORGE_RECORD=1 the state after the acts is kept in `data/` for the other tests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forge.desktop.slot import Slot
+from forge.harness.environment import Hint, SlotEnvironment
+from forge.harness.layers.mail.python import mailkit
+from forge.harness.moves import MOVES
+from forge.harness.moves.hands import Hands
+from forge.records import Guest
+from verifiers.base import CHECKS, Case, Tree
+
+from . import desk
+
+RECORD = os.environ.get("FORGE_RECORD", "")
+
+
+def opened(files: Any) -> Slot:
+    return Slot.open(Guest(), home_files=[(f.path, f.data, f.mode, f.folder) for f in files])
+
+
+async def play(slot: Slot, acts: list[tuple[str, Any]]) -> None:
+    """Carry out moves on a slot, one by one."""
+    environment = SlotEnvironment(slot, lambda data: hashlib.sha256(data).hexdigest())
+    hands = Hands(slot)
+    try:
+        for name, value in acts:
+            move = MOVES.get(name)
+            steps: Iterator[Any] = move.run(hands, move.validate(value))
+            while (act := await environment.run(lambda s=steps: next(s, None))) is not None:
+                last = len(act.actions) - 1
+                for place, action in enumerate(act.actions):
+                    hint = Hint(act.elements[place], act.until if place == last else None, place == last)
+                    result = await environment.act(action, hint)
+                    assert not result.error, f"{name}: {result.output}"
+    finally:
+        environment.close()
+
+
+@pytest.mark.desktop
+async def test_the_checks_read_what_thunderbird_leaves(tmp_path: Path) -> None:
+    with opened(desk.files()) as slot:
+        slot.launch("thunderbird")
+        await play(slot, desk.ACTS)
+        # What is not yet on disk is not done; Thunderbird writes the outbox a moment after its window has closed.
+        outbox = slot.home / desk.PROFILE / "Mail/Local Folders/Unsent Messages"
+        slot.settle(lambda: outbox.is_file() and outbox.read_bytes().endswith(b"--\n\n"), timeout=8)
+        if RECORD:
+            desk.record(slot.home)
+        case = Case(before=Tree(desk.lay(tmp_path)), after=Tree(slot.home))
+        scores = {
+            name: CHECKS.get(check).run(case, CHECKS.get(check).validate(a))
+            for name, (check, a) in desk.CRITERIA.items()
+        }
+        elsewhere = CHECKS.get("mail.changed_elsewhere")
+        scores["elsewhere"] = elsewhere.run(case, elsewhere.validate(desk.ALLOWED))
+    assert {name: found.evidence for name, found in scores.items() if found.score != 1.0} == {}
+
+
+@pytest.mark.desktop
+def test_thunderbird_shows_what_mailkit_wrote() -> None:
+    with opened(desk.files()) as slot:
+        profile = mailkit.Profile(slot.home / desk.PROFILE)
+        profile.create_folder("Projects/Reports")
+        profile.move(profile.one("Inbox", subject="Quarterly report 9"), "Projects/Reports")
+        profile.delete(profile.one("Inbox", subject="Quarterly report 8"))
+        profile.flag(profile.one("Inbox", subject="Quarterly report 10"), starred=True, read=False)
+        profile.tag(profile.one("Inbox", subject="Quarterly report 11"), "Work")
+        profile.add_contact("Katherine Johnson", "kj@nasa.example")
+        profile.add_filter("From Alan", [("from", "is", "alan@bletchley.example")], [("move", "Projects/Apollo")])
+        profile.draft(to="grace@navy.example", subject="Hello", text="Dear Grace,\n\nbye")
+        slot.launch("thunderbird")
+        names = _names(slot)
+        assert "Projects/Reports" in names
+        assert any(name.startswith("Starred, Quarterly report 10, Unread, ") for name in names)
+        assert not any("Quarterly report 9," in name or "Quarterly report 8," in name for name in names)
+        for folder, subject in (
+            ("Projects/Reports", "Quarterly report 9"),
+            ("Drafts", "Hello"),
+            ("Trash", "Quarterly report 8"),
+        ):
+            _open(slot, folder)
+            slot.settle(lambda s=subject: any(s in name for name in _names(slot)), timeout=8)
+            assert any(subject in name for name in _names(slot)), folder
+        assert [mail.subject for mail in profile.messages("Projects/Reports")] == ["Quarterly report 9"]
+
+
+def _names(slot: Slot) -> list[str]:
+    return [element.name for element in slot.tree("thunderbird")]
+
+
+def _open(slot: Slot, folder: str) -> None:
+    row = next(e for e in slot.tree("thunderbird") if e.role == "tree item" and e.name.split(", ")[0] == folder)
+    slot.input.click(row.box[0] + 80, row.box[1] + 14)
