@@ -1,0 +1,5 @@
+# ruff: noqa: F821
+import mailkit
+
+profile = mailkit.Profile()
+profile.move(profile.one("Inbox", id=facts["id"]), facts["folder"])
