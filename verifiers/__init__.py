@@ -4,6 +4,7 @@ Importing this package registers every check of ours in `CHECKS`.
 """
 
 from verifiers import answer as answer
+from verifiers import calc as calc
 from verifiers import files as files
 from verifiers import mail as mail
 from verifiers.base import CHECKS, AgentFault, Args, Case, Check, Finding, Mutant, Tree, check, mutants

@@ -300,7 +300,7 @@ def _views(parts: Parts, sheets: dict[str, Sheet]) -> None:
         return
     for entry in parts.xml("settings.xml").iter(f"{_CONFIG}config-item-map-entry"):
         sheet = sheets.get(entry.get(f"{_CONFIG}name") or "")
-        if sheet is None:
+        if sheet is None or entry.getparent().get(f"{_CONFIG}name") != "Tables":
             continue
         items = {node.get(f"{_CONFIG}name"): node.text or "" for node in entry.iterfind(f"{_CONFIG}config-item")}
         rows = int(items.get("VerticalSplitPosition", 0)) if items.get("VerticalSplitMode") == "2" else 0

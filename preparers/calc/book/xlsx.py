@@ -220,7 +220,8 @@ class _Reader:
             pieces = [" ".join(sorted((node.get("sqref") or "").split())), node.get("type") or "none"]
             if node.get("type") not in (None, "none", "list", "custom"):
                 pieces.append(node.get("operator") or "between")
-            pieces += [spelled(node.findtext(MAIN + name)) for name in ("formula1", "formula2")]
+            bounds = ("formula1",) if node.get("type") in ("list", "custom") else ("formula1", "formula2")
+            pieces += [spelled(node.findtext(MAIN + name)) for name in bounds]
             found.append(" | ".join(piece for piece in pieces if piece))
         return tuple(sorted(found))
 
@@ -279,7 +280,14 @@ def _page(root: Any) -> str:
     pieces = []
     setup = root.find(f"{MAIN}pageSetup")
     if setup is not None:
-        pieces += [f"{k}={setup.get(k)}" for k in ("orientation", "paperSize", "scale", "fitToWidth") if setup.get(k)]
+        # Only what differs from the defaults that programs write or leave out as they please.
+        for name, usual in (("orientation", "portrait default"), ("paperSize", "1 9"), ("scale", "100")):
+            value = setup.get(name)
+            if value is not None and value not in usual.split():
+                pieces.append(f"{name}={value}")
+        fitted = root.find(f"{MAIN}sheetPr/{MAIN}pageSetUpPr")
+        if fitted is not None and fitted.get("fitToPage") in _YES:
+            pieces += [f"{name}={setup.get(name) or 1}" for name in ("fitToWidth", "fitToHeight")]
     margins = root.find(f"{MAIN}pageMargins")
     if margins is not None:
         pieces += [f"{k}={float(margins.get(k)):.2f}" for k in ("left", "right", "top", "bottom")]

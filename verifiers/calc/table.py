@@ -1,0 +1,137 @@
+"""`calc.table`: a table of values at a place."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from forge.harness.layers.office.python.sheetpatch import Book as Patch
+from forge.harness.layers.office.python.sheetpatch.references import address
+from forge.records import JSON
+from verifiers.base import Case, Finding, Mutant, check, mutants
+from verifiers.calc.compare import same_value
+from verifiers.calc.opening import OnSheet, after, area_of, name_of, shown
+from verifiers.calc.spoiling import at, edited, off_by_little
+from verifiers.calc.values import values_of
+
+
+class Values(OnSheet):
+    """Rows of values and where they begin."""
+
+    at: str = Field(description="the upper left cell")
+    rows: tuple[tuple[JSON, ...], ...] = Field(min_length=1, description="null: the cell is empty")
+    tolerance: float = Field(1e-6, ge=0, description="numbers: allowed absolute difference")
+    ordered: bool = Field(True, description="the rows stand in this order")
+    alone: bool = Field(False, description="the row below and the column at the right are empty")
+
+    @model_validator(mode="after")
+    def _rectangular(self) -> Values:
+        if len({len(row) for row in self.rows}) != 1 or not self.rows[0]:
+            raise ValueError("all rows need the same number of values")
+        return self
+
+
+@check("calc.table", Values)
+def table(case: Case, args: Values) -> Finding:
+    """The cells from a place on show the expected rows of values; the score is the share of right cells or rows."""
+    workbook = after(case, args.file)
+    sheet = workbook.sheet(args.sheet, args.at)
+    start = area_of(args.at)
+    width, height = len(args.rows[0]), len(args.rows)
+    places = [(start.top + r, start.left + c) for r in range(height + args.alone) for c in range(width + args.alone)]
+    values = values_of(case, workbook, sheet, places)
+
+    def actual(row: int) -> list[Any]:
+        return [values[start.top + row, start.left + column] for column in range(width)]
+
+    stray = [
+        p for p in places if (p[0] - start.top >= height or p[1] - start.left >= width) and values[p] not in (None, "")
+    ]
+    problems = [f"{name_of(sheet, *place)} shows {shown(values[place])}, expected nothing" for place in stray]
+    if args.ordered:
+        wrong = []
+        for r, row in enumerate(args.rows):
+            for c, wanted in enumerate(row):
+                value = values[start.top + r, start.left + c]
+                if not same_value(wanted, value, args.tolerance):
+                    place = name_of(sheet, start.top + r, start.left + c)
+                    wrong.append(f"{place} shows {shown(value)}, expected {shown(wanted)}")
+        share = 1 - len(wrong) / (width * height)
+        problems = wrong + problems
+    else:
+        left = [actual(r) for r in range(height)]
+        missing = []
+        for row in args.rows:
+            match = next((one for one in left if _same_row(row, one, args.tolerance)), None)
+            if match is None:
+                missing.append(row)
+            else:
+                left.remove(match)
+        share = 1 - len(missing) / height
+        problems = [f"no row {', '.join(map(shown, row))}" for row in missing] + problems
+    score = share if not stray else min(share, 1 - len(stray) / (len(stray) + width * height))
+    told = "; ".join(problems[:3]) or f"all {width * height} cells from {args.at} are as expected"
+    return Finding(score, told + (f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""))
+
+
+@mutants("calc.table")
+def other_tables(case: Case, args: Values, rng: random.Random) -> Iterator[Mutant]:
+    """One value off, the last row missing, two rows exchanged, a row too many, all of it one row lower."""
+    sheet = after(case, args.file).sheet(args.sheet, args.at)
+    start = area_of(args.at)
+    spots = [(r, c) for r, row in enumerate(args.rows) for c, value in enumerate(row) if value not in (None, "")]
+    if not spots:
+        return
+    numbers = [
+        (r, c) for r, c in spots if isinstance(args.rows[r][c], int | float) and not isinstance(args.rows[r][c], bool)
+    ]
+    r, c = (numbers or spots)[int(rng.random() * len(numbers or spots))]
+    spot = at(sheet.name, address(start.top + r, start.left + c))
+    value = args.rows[r][c]
+    wrong = _wrong(value, args.tolerance)
+    yield Mutant("one value off", edited(args.file, lambda book: book.set(spot, wrong)), note=f"{value!r} as {wrong!r}")
+    height, width = len(args.rows), len(args.rows[0])
+    last = [at(sheet.name, address(start.top + height - 1, start.left + c)) for c in range(width)]
+    if height > 1:
+        yield Mutant("last row missing", edited(args.file, lambda book: [book.clear(ref) for ref in last] and None))
+    pair = next((i for i in range(height - 1) if not _same_row(args.rows[i], args.rows[i + 1], args.tolerance)), None)
+    if args.ordered and pair is not None:
+        yield Mutant(
+            "two rows exchanged",
+            edited(args.file, _exchange(args, sheet.name, start.top, start.left, pair)),
+            audit=True,
+        )
+    else:
+        text = at(sheet.name, address(start.top + spots[-1][0], start.left + spots[-1][1]))
+        yield Mutant("last value as another text", edited(args.file, lambda book: book.set(text, "?")), audit=True)
+    if args.alone:
+        extra = at(sheet.name, address(start.top + height, start.left))
+        yield Mutant("one row more", edited(args.file, lambda book: book.set(extra, "Sum")), only=False)
+
+
+def _wrong(value: JSON, tolerance: float) -> JSON:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        slipped = off_by_little(value)
+        return slipped if abs(slipped - value) > tolerance else value + 2 * tolerance
+    return f"{value}x"
+
+
+def _exchange(args: Values, sheet: str, top: int, left: int, pair: int) -> Callable[[Patch], None]:
+    def edit(book: Patch) -> None:
+        for column in range(len(args.rows[0])):
+            one, other = (at(sheet, address(top + pair + down, left + column)) for down in (0, 1))
+            first = book.formula(one) or book.cell(one)
+            second = book.formula(other) or book.cell(other)
+            book.set(one, second)
+            book.set(other, first)
+
+    return edit
+
+
+def _same_row(wanted: tuple[JSON, ...], actual: Any, tolerance: float) -> bool:
+    return all(same_value(one, other, tolerance) for one, other in zip(wanted, actual, strict=True))
