@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, field_validator
 
 from forge.records.base import Record
 
 
 def _guest_path(value: str) -> str:
     """A path below the guest's home, `~/...`, normalised; absolute paths and `..` are refused."""
-    if not value.startswith("~/"):
+    if not value.startswith("~/") or value == "~/" or ".." in value.split("/") or "\0" in value:
         raise ValueError(f"{value!r} is no path below the guest's home; write ~/...")
-    if posixpath.normpath(value) != value or "\0" in value or ".." in value.split("/"):
+    if posixpath.normpath(value) != value:
         raise ValueError(f"{value!r} is not a normal path; write {posixpath.normpath(value)!r}")
     return value
 
@@ -59,6 +60,15 @@ class FileEntry(Record):
 
 
 class Snapshot(Record):
-    """The guest's home at one moment, sorted by path. Its digest names a final state."""
+    """The guest's home at one moment, sorted by path whatever order it is given in. Its digest names a final state."""
 
     entries: tuple[FileEntry, ...] = ()
+
+    @field_validator("entries")
+    @classmethod
+    def _sorted_and_apart(cls, value: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
+        ordered = tuple(sorted(value, key=lambda entry: entry.path))
+        for one, two in itertools.pairwise(ordered):
+            if one.path == two.path:
+                raise ValueError(f"a snapshot holds {one.path!r} once, not twice")
+        return ordered

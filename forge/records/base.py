@@ -22,9 +22,13 @@ class Record(BaseModel):
         return self.model_dump(mode="json")
 
     def canonical(self) -> str:
-        """The record's one canonical JSON text; see `forge.records.canonical.canonical_json`."""
-        return canonical_json(self.to_json())
+        """The record's one canonical JSON text; see `forge.records.canonical.canonical_json`.
+
+        Raises:
+            TypeError, ValueError: a field of free JSON holds something else, a set or NaN for instance.
+        """
+        return canonical_json(self.model_dump())
 
     def digest(self) -> str:
         """Hex SHA-256 of the canonical JSON text: the same for equal content on every machine and Python."""
-        return digest(self.to_json())
+        return digest(self.model_dump())

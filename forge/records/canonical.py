@@ -32,8 +32,18 @@ def canonical_json(value: Any) -> str:
 
 
 def digest(value: Any) -> str:
-    """Hex SHA-256 (64 characters) of the canonical JSON text of `value`."""
-    return sha256_hex(canonical_json(value).encode())
+    """Hex SHA-256 (64 characters) of the canonical JSON text of `value`.
+
+    Raises:
+        TypeError, ValueError: as `canonical_json`; ValueError also for a text that holds half a surrogate pair, which has
+            no bytes.
+    """
+    text = canonical_json(value)
+    try:
+        return sha256_hex(text.encode())
+    except UnicodeEncodeError as error:
+        near = text[max(0, error.start - 40) : error.end]
+        raise ValueError(f"no Unicode text, it holds half a surrogate pair: {near!a}") from None
 
 
 def sha256_hex(data: bytes) -> str:

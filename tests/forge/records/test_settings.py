@@ -1,0 +1,66 @@
+"""Settings: environment over forge.toml over defaults; what is unknown or impossible is refused; keys stay secret."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from forge.records import Settings
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FORGE_HOME", raising=False)
+
+
+def test_defaults() -> None:
+    settings = Settings()
+    assert (settings.home, settings.slots, settings.screen_size) == (Path(".forge"), 2, (1280, 800))
+    assert settings.warehouse_url == f"sqlite:///{Path('.forge').resolve()}/warehouse.db"
+    assert settings.blob_url == f"file://{Path('.forge').resolve()}/blobs"
+
+
+def test_the_environment_wins_over_the_file_and_the_file_over_the_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("forge.toml").write_text('slots = 5\nscreen = "1920x1080"\nhome = "/srv/forge"\n')
+    monkeypatch.setenv("FORGE_SLOTS", "7")
+    monkeypatch.setenv("FORGE_WAREHOUSE", "postgresql://db/forge")
+    settings = Settings()
+    assert (settings.slots, settings.screen_size, settings.home) == (7, (1920, 1080), Path("/srv/forge"))
+    assert settings.warehouse_url == "postgresql://db/forge"
+    assert settings.blob_url == "file:///srv/forge/blobs"
+    assert Settings(slots=9).slots == 9, "what is said in code wins over all"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("SLOTS", "0"), ("SLOTS", "many"), ("SLOTS", "257"), ("SCREEN", "big"), ("SCREEN", "10x10")]
+)
+def test_what_cannot_be_is_refused(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"FORGE_{name}", value)
+    with pytest.raises(ValidationError, match=name.lower()):
+        Settings()
+
+
+def test_an_unknown_key_in_the_file_is_refused() -> None:
+    Path("forge.toml").write_text("slot = 3\n")
+    with pytest.raises(ValidationError, match="slot"):
+        Settings()
+
+
+def test_other_variables_of_forge_do_not_disturb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORGE_CACHE", "/somewhere")
+    assert Settings().slots == 2
+
+
+def test_a_key_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORGE_LLM_API_KEY", "very-secret")
+    settings = Settings()
+    assert settings.llm_api_key.get_secret_value() == "very-secret"
+    assert "very-secret" not in f"{settings!r} {settings} {settings.model_dump_json()}"
+
+
+def test_settings_are_frozen() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        Settings().slots = 3  # type: ignore[misc]
