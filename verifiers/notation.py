@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -79,7 +80,10 @@ def numbers_in(text: str, unit: str = "") -> list[Number]:
     found = []
     for match in _NUMBER.finditer(text):
         value, decimals = _plain(match["digits"])
-        value *= 10.0 ** int(match["exponent"] or 0)
+        if match["exponent"]:
+            value = float(f"{value!r}e{match['exponent']}") if value < 1e15 else math.inf
+        if not math.isfinite(value):
+            continue
         before, after = text[: match.start()].rstrip(), text[match.end() :].lstrip()
         known, before = _unit_before(before)
         negative = match["sign"] in ("-", "−", "–") or (known and before.endswith(("-", "−", "–")))

@@ -42,6 +42,7 @@ from verifiers.notation import dates_in, normal_text, numbers_in, unit_name
         ("pound 12", 12, 0, "£"),
         ("compound 12", 12, 0, ""),
         ("٣", 3, 0, ""),
+        ("2e3 EUR", 2000, 0, "€"),
     ],
 )
 def test_one_number(text: str, value: float, decimals: int, unit: str) -> None:
@@ -60,6 +61,10 @@ def test_one_number(text: str, value: float, decimals: int, unit: str) -> None:
         ("1, 2 and 3", [1, 2, 3]),
         ("in 2025 it was 7", [2025, 7]),
         ("12 1345", [12, 1345]),
+        ("9e999", []),
+        ("1e308 or 1e-400", [1e308, 0]),
+        ("9" * 400, []),
+        ("746e331 and 2", [2]),
     ],
 )
 def test_several_numbers_stay_apart(text: str, values: list[float]) -> None:
