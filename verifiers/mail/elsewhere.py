@@ -170,6 +170,8 @@ def _folders(before: ReadProfile, after: ReadProfile, args: ChangedElsewhere) ->
 
 def _cards(before: ReadProfile, after: ReadProfile, args: ChangedElsewhere) -> Iterator[str]:
     may = {word.casefold() for word in args.contacts}
+    everybody = [*before.contacts, *after.contacts]
+    may |= {card.email.casefold() for card in everybody if {card.name.casefold(), card.email.casefold()} & may}
 
     def values(card: Card) -> tuple[object, ...]:
         return tuple(getattr(card, name) for name in Card.__dataclass_fields__ if name != "uid")

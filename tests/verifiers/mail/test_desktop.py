@@ -96,6 +96,42 @@ def test_thunderbird_shows_what_mailkit_wrote() -> None:
         assert [mail.subject for mail in profile.messages("Projects/Reports")] == ["Quarterly report 9"]
 
 
+@pytest.mark.desktop
+def test_a_prepared_filter_shows_and_runs() -> None:
+    with opened(desk.files()) as slot:
+        profile = mailkit.Profile(slot.home / desk.PROFILE)
+        profile.add_filter("Odd (ones)", [("subject", "is", "Quarterly report 7")], [("move", "Projects/Apollo")])
+        slot.launch("thunderbird")
+        _click(slot, "alex@example.com", "tree item", button=3)
+        _click(slot, "Message Filters", "menu item")
+        _click(slot, "Odd (ones)", "check box")
+        _click(slot, "Run Now", "push button")
+        target = slot.home / desk.PROFILE / "Mail/pop.example.com/Projects.sbd/Apollo"
+        slot.settle(lambda: b"Quarterly report 7" in target.read_bytes(), timeout=10)
+        shown = [e.name for e in slot.tree("thunderbird") if e.role == "check box"]
+        assert {"Odd (ones)", "Invoices", "From the club"} <= set(shown)
+        assert [mail.subject for mail in profile.messages("Projects/Apollo")] == [
+            "Apollo kickoff",
+            "Quarterly report 7",
+        ]
+        assert profile.find("Inbox", subject="report 7") == []
+
+
+def _click(slot: Slot, name: str, role: str, button: int = 1) -> None:
+    """Click the thing near its upper left corner, once it shows."""
+    found = []
+
+    def shows() -> bool:
+        found[:] = [e for e in slot.tree("thunderbird") if e.role == role and e.name == name and e.box[2] > 1]
+        return bool(found)
+
+    slot.settle(shows, timeout=10)
+    assert found, f"no {role} {name!r}"
+    x, y, width, height = found[0].box
+    slot.input.click(x + min(width // 2, 90), y + min(height // 2, 14), button=button)
+    slot.settle()
+
+
 def _names(slot: Slot) -> list[str]:
     return [element.name for element in slot.tree("thunderbird")]
 

@@ -13,7 +13,7 @@ compacts. The `.msf` index of a changed folder is removed; Thunderbird builds it
 writing the address book while Thunderbird runs (it holds the lock; sqlite3 then raises "database is locked").
 """
 
-from .message import EXPUNGED, FORWARDED, READ, REPLIED, STARRED, Message
+from .message import EXPUNGED, FORWARDED, READ, REPLIED, STARRED, Message, mbox_bytes
 from .profile import OUTBOX, PROFILE, TAGS, Account, Profile
 
 __all__ = [
@@ -28,4 +28,5 @@ __all__ = [
     "Account",
     "Message",
     "Profile",
+    "mbox_bytes",
 ]

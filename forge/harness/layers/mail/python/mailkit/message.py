@@ -30,7 +30,8 @@ class Message:
     @property
     def mail(self) -> EmailMessage:
         """The parsed message."""
-        return email.message_from_bytes(self.raw, policy=email.policy.default)
+        unquoted = re.sub(rb"^>(>*From )", rb"\1", self.raw, flags=re.MULTILINE)
+        return email.message_from_bytes(unquoted, policy=email.policy.default)
 
     def header(self, name: str) -> str:
         """A decoded header, or the empty string."""
@@ -102,6 +103,12 @@ def split_mbox(data: bytes) -> list[tuple[int, bytes]]:
     marks = list(_SEPARATOR.finditer(data))
     ends = [*(mark.start() for mark in marks[1:]), len(data)][: len(marks)]
     return [(mark.end(), data[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)]
+
+
+def mbox_bytes(mail: EmailMessage) -> bytes:
+    """A message as it stands in an mbox: LF line ends, and a `>` before lines that would begin another message."""
+    data = mail.as_bytes(policy=mail.policy.clone(linesep="\n"))
+    return re.sub(rb"^(>*From )", rb">\1", data, flags=re.MULTILINE).rstrip(b"\n") + b"\n"
 
 
 def with_status(raw: bytes, status: int) -> bytes:

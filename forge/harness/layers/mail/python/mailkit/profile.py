@@ -26,6 +26,7 @@ from .message import (
     STARRED,
     Message,
     head_end,
+    mbox_bytes,
     split_mbox,
     with_keys,
     with_status,
@@ -167,11 +168,10 @@ class Profile:
 
     def replace(self, message: Message, mail: EmailMessage) -> None:
         """Put another version of a message in its place."""
-        raw = mail.as_bytes(policy=mail.policy.clone(linesep="\n")).rstrip(b"\n") + b"\n\n"
-        self._rewrite(message, lambda _: raw)
+        self._rewrite(message, lambda _: mbox_bytes(mail) + b"\n")
 
     def append(self, folder: str, raw: bytes) -> None:
-        """Add a message (headers and body) to the end of a folder."""
+        """Add a message (headers and body, as `mbox_bytes` makes them) to the end of a folder."""
         path = self.file(folder)
         if not path.is_file():
             raise LookupError(f"no folder {folder!r}; there are {', '.join(self.folders())}")
@@ -210,7 +210,7 @@ class Profile:
         draft_info = "internal/draft; vcard=0; receipt=0; DSN=0; uuencode=0; attachmentreminder=0; deliveryformat=0"
         mail = self._compose(to, cc, bcc, subject, text, attachments, answers)
         mail["X-Mozilla-Draft-Info"] = draft_info
-        self.append("Drafts", _mozilla(0) + mail.as_bytes(policy=mail.policy.clone(linesep="\n")))
+        self.append("Drafts", _mozilla(0) + mbox_bytes(mail))
 
     def unsent(
         self,
@@ -225,9 +225,8 @@ class Profile:
     ) -> None:
         """Put a mail into the outbox, as sending does while Thunderbird is offline."""
         mail = self._compose(to, cc, bcc, subject, text, attachments, answers)
-        self.append(
-            "Local Folders/Unsent Messages", _mozilla(0x0800) + mail.as_bytes(policy=mail.policy.clone(linesep="\n"))
-        )
+        queued = 0x0800
+        self.append(OUTBOX, _mozilla(queued) + mbox_bytes(mail))
         if answers is not None:
             self.flag(answers, replied=True)
 
