@@ -29,6 +29,7 @@ from forge.records.errors import DesktopError
 from forge.records.guest import USER, Guest
 
 HOME = f"/home/{USER}"
+HOSTNAME = "desktop"
 UID = 1000
 """The guest's user and group id as seen inside the box."""
 
@@ -112,7 +113,7 @@ class BoxPlan:
             binds.append((locale, "/opt/forge/locale", False))
 
         box = ["bwrap", "--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
-        box += ["--uid", str(UID), "--gid", str(UID), "--hostname", "desktop", "--die-with-parent", "--new-session"]
+        box += ["--uid", str(UID), "--gid", str(UID), "--hostname", HOSTNAME, "--die-with-parent", "--new-session"]
         box += ["--cap-drop", "ALL"]
         if self.as_init:
             box.append("--as-pid-1")
@@ -311,8 +312,8 @@ def _system_files(guest: Guest) -> Mapping[str, bytes]:
             "nobody:x:65534:65534:nobody:/nonexistent:/bin/false\n"
         ).encode(),
         "/etc/group": f"root:x:0:\n{USER}:x:{UID}:\nnogroup:x:65534:\n".encode(),
-        "/etc/hosts": b"127.0.0.1\tlocalhost desktop\n::1\tlocalhost\n",
-        "/etc/hostname": b"desktop\n",
+        "/etc/hosts": f"127.0.0.1\tlocalhost {HOSTNAME}\n::1\tlocalhost\n".encode(),
+        "/etc/hostname": f"{HOSTNAME}\n".encode(),
         "/etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files\n",
         "/etc/bash.bashrc": b"PS1='\\u@\\h:\\w\\$ '\n",
         "/etc/machine-id": b"0f0e0d0c0b0a09080706050403020100\n",

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from forge.desktop.box import reachable
+from forge.desktop.box import HOSTNAME, reachable
 from forge.desktop.place import remove
 from forge.desktop.spawn import identity, start, stop, unprivileged
 from forge.desktop.sweep import forget_display
@@ -175,7 +175,11 @@ class Display:
             "XAUTHORITY": f"{folder}/{self.cookie.name}",
             "XDG_CONFIG_DIRS": f"{folder}/openbox",
         }
-        argv = ["openbox", "--sm-disable", "--config-file", f"{folder}/openbox/rc.xml"]
+        # it reads what the guest's windows say, so it is shut in too; and with the boxes' host name it does not mark
+        # their titles as foreign
+        argv = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--unshare-user", "--unshare-pid", "--unshare-net"]
+        argv += ["--unshare-ipc", "--unshare-uts", "--hostname", HOSTNAME, "--cap-drop", "ALL", "--die-with-parent"]
+        argv += ["--", "openbox", "--sm-disable", "--config-file", f"{folder}/openbox/rc.xml"]
         watch = self.connect()
         try:
             from Xlib import X

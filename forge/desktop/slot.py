@@ -26,7 +26,7 @@ from typing import Any
 
 from forge.desktop import clock, files, inside
 from forge.desktop.accessibility import Found, at_point, cell_elements, elements, parse_ref
-from forge.desktop.apps import APPS, App, app_of, find_app, lay_settings
+from forge.desktop.apps import APPS, App, app_of, find_app, lay_settings, warm_document
 from forge.desktop.box import HOME, NO_LAYERS, BoxPlan, Layers, chown_home
 from forge.desktop.channel import Channel
 from forge.desktop.display import Display
@@ -45,7 +45,7 @@ from forge.records.trajectory import Element
 
 LAUNCH_TIMEOUT = 60.0
 _POLL = 0.02
-_PROGRAMS = ("supervisor.py", "processes.py", "shell.py", "access.py")
+_PROGRAMS = ("supervisor.py", "processes.py", "shell.py", "access.py", "warm_calc.py")
 _ENVIRONMENT = {
     "XAUTHORITY": "/run/forge/xauthority",
     "GTK_THEME": "Adwaita",
@@ -116,8 +116,9 @@ class Slot:
         self._shell_channel: Channel | None = None
         self._settler: Settler | None = None
         self._windows: Windows | None = None
-        self._warm: dict[str, int] = {}
+        self._warm: int | None = None
         self._stopped = False
+        self._on_close: list[Callable[[], None]] = []
         self._closing = threading.Lock()
         self._stack = ExitStack()
 
@@ -203,10 +204,10 @@ class Slot:
             raise DesktopError(f"{app} is not installed", mend=f"install {profile.package}, or run setup/install")
         deadline = time.monotonic() + timeout
         before = {window.id for window in self.windows()}
-        pid = self.ask("start", argv=profile.command(inside_path), env=profile.env)
+        pid = self._open_warm(inside_path) if app == "calc" and inside_path else None
+        if pid is None:
+            pid = self.ask("start", argv=profile.command(inside_path), env=profile.env)
         title = profile.title(inside_path)
-        if self._warm.pop(app, None) is not None:  # the new process hands the document to the waiting one and ends
-            pid = None
         try:
             self._wait(pid, deadline, "no window", lambda: self._has_window(title, before))
             self._wait(pid, deadline, "no accessible contents", lambda: self._has_contents(profile))
@@ -217,12 +218,14 @@ class Slot:
             ) from None
 
     def preload(self, app: str) -> None:
-        """Start an application without a window, so that a later `launch` only has to open the document."""
-        if app != "calc" or app in self._warm:
-            return
-        profile = find_app(app)
-        argv = [*profile.command(None)[:-1], "--nodefault"]
-        self._warm[app] = self.ask("start", argv=argv, env=profile.env)
+        """Start an application without a window, so that a later `launch` only has to open a document.
+
+        Only "calc" can be preloaded; for others nothing happens. Raises DesktopError when it does not come up.
+        """
+        if app == "calc" and self._warm is None:
+            profile = find_app(app)
+            argv = profile.command(None)[:-1]  # without --calc, which opens a window
+            self._warm = self.ask("warm", timeout=LAUNCH_TIMEOUT, argv=argv, env=profile.env)
 
     def screenshot(self) -> Screenshot:
         """The screen as a PNG."""
@@ -316,6 +319,12 @@ class Slot:
             self._claim.release()
             self._settler = self._windows = None
             _open.discard(self)
+            while self._on_close:
+                self._on_close.pop()()
+
+    def on_close(self, call: Callable[[], None]) -> None:
+        """Call something once after the slot has been closed."""
+        self._on_close.append(call)
 
     def ask(self, what: str, *, timeout: float = 30, **arguments: Any) -> Any:
         """Ask the supervisor, see `inside/supervisor.py`. Raises DesktopError."""
@@ -393,6 +402,13 @@ class Slot:
             said = (self._claim.folder / "box.log").read_text(errors="replace").strip()[-400:]
             return f"{'the box still runs' if code is None else 'the box ended, ' + _how(code)} {said}".strip()
         return "the slot is closed"
+
+    def _open_warm(self, path: str) -> int | None:
+        """Open a document in the waiting LibreOffice; its process, or None when there is none."""
+        warm, self._warm = self._warm, None
+        if warm is None or not self.ask("open_warm", pid=warm, document=warm_document(path)):
+            return None
+        return warm
 
     def _found(self, app: str | None, **arguments: Any) -> list[Found]:
         match = APPS[app].bus_name if app in APPS else app

@@ -120,8 +120,13 @@ class Shell:
             kept.add(piece)
         if note:
             self.restart()
+        output = kept.text()
+        if note:
+            output = output.removesuffix("exit\n")  # said by an interactive shell at its end
+        if timed_out:
+            output = "".join(line for line in output.splitlines(True) if " tcsetattr: " not in line).rstrip("\n")
         return {
-            "output": kept.text(),
+            "output": output,
             "code": None if timed_out else code,
             "timed_out": timed_out,
             "truncated": kept.dropped > 0,

@@ -33,6 +33,7 @@ from shell import Shell  # noqa: E402
 
 BUS = "unix:path=/run/forge/bus"
 PR_SET_DUMPABLE = 4
+WARM_PIPE = "forge-warm"
 
 
 class Desktop:
@@ -92,6 +93,30 @@ class Desktop:
             {"pid": pid, "program": program, "code": self.processes.code(pid), "said": self.processes.said(pid)}
             for pid, program in self.apps.items()
         ]
+
+    def do_warm(self, argv, env=None):
+        """Keep a LibreOffice warm (see `warm_calc`); returns its pid once it waits for a document."""
+        pid = self.do_start([*argv, "--nodefault", f"--accept=pipe,name={WARM_PIPE};urp;"], env)
+        command, self.to_warm = os.pipe()
+        told, output = os.pipe()
+        helper = ["/usr/bin/python3", "-E", "-s", "/opt/forge/warm_calc.py", WARM_PIPE]
+        self.processes.start(helper, stdin=command, output=output)
+        os.close(command)
+        os.close(output)
+        with open(told) as lines:
+            line = lines.readline()
+            if line != "warm\n":
+                raise RuntimeError(f"LibreOffice did not get warm: {line}{lines.read()}")
+        return pid
+
+    def do_open_warm(self, pid, document):
+        """Open a document in the warm LibreOffice; False when that has died."""
+        if self.processes.code(pid) is not None:
+            del self.apps[pid]
+            return False
+        os.write(self.to_warm, json.dumps(document).encode() + b"\n")
+        os.close(self.to_warm)
+        return True
 
     def do_stop(self, pid):
         """Kill an application and its session, and forget it."""
