@@ -71,7 +71,11 @@ class Workshop:
 
     def kitchen(self) -> Kitchen:
         """What drawing a task needs."""
-        return Kitchen(office=self.office(), cache_folder=self.settings.home / "cache" / "nodes")
+        return Kitchen(
+            office=self.office(),
+            cache_folder=self.settings.home / "cache" / "nodes",
+            stamp=self.fingerprint.digest(),
+        )
 
     @cached_property
     def slots(self) -> SlotPool:
