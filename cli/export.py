@@ -29,7 +29,7 @@ def export(
 
     with Workshop() as workshop:
         if what == "turns":
-            from training.shards import export_turns
+            from training import export_turns
 
             manifest = export_turns(workshop.warehouse, folder, format=format_, skill=skill)
         else:

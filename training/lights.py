@@ -99,7 +99,8 @@ def episode(
     chosen = [rng.choice(list(LIGHTS)) for _ in range(clicks)]
     shots = [put.put(screen(colour, rng)) for colour in [*chosen, "white"]]
     views = [Observation(screenshot=shot, width=640, height=400) for shot in shots]
-    turns, records = [], []
+    turns: list[Turn] = []
+    records: list[ActionRecord] = []
     for index, colour in enumerate(chosen):
         actions: list[Action] = [Pointer(kind="left_click", at=LIGHTS[colour][1])]
         if index == clicks - 1:

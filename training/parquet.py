@@ -54,7 +54,7 @@ def to_parquet(examples: list[Example]) -> bytes:
     table = pa.Table.from_pylist([_row(e) for e in examples], schema=SCHEMA.with_metadata({"huggingface": hint}))
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", row_group_size=64)
-    return sink.getvalue().to_pybytes()
+    return bytes(sink.getvalue().to_pybytes())
 
 
 def from_parquet(data: bytes) -> list[Example]:

@@ -150,7 +150,7 @@ def evaluate(
     model: Qwen3VLForConditionalGeneration, feed: Feed, indices: Sequence[int], shuffle: random.Random | None = None
 ) -> float:
     """Mean loss per completion token over examples, in nats; every token counts the same."""
-    model.eval()
+    model.train(False)
     total, tokens = 0.0, 0
     for start in range(0, len(indices), 16):
         inputs = feed.batch(indices[start : start + 16], shuffle)
