@@ -42,6 +42,7 @@ _PATH = re.compile(r"~/[^\s\"'`“”‘’«»,;:!?()<>|*]*[^\s\"'`“”‘’
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s\"'<>]+[^\s\"'<>.,;:!?)]")
 _FILE = re.compile(rf"[^\s\"'`“”‘’«»,;:!?()<>|*/=\[\]]+\.(?:{'|'.join(SUFFIXES)})(?![\w])", re.IGNORECASE)
 _CELL = re.compile(r"(?<![\w$.#-])\$?([A-Z]{1,3})\$?([1-9]\d{0,6})(?::\$?([A-Z]{1,3})\$?([1-9]\d{0,6}))?(?![\w(]|\.\w)")
+_HASH = re.compile(r"[0-9a-f]{32,}")
 _TIME = re.compile(r"(?<![\d:])([01]?\d|2[0-3]):([0-5]\d)(?::[0-5]\d)?(?![\d:])")
 
 
@@ -150,6 +151,8 @@ class Facts:
     def _numbers(self) -> set[float]:
         found = {float(leaf) for leaf in self._leaves if isinstance(leaf, int | float) and not isinstance(leaf, bool)}
         for text in self._own_texts:
+            if _HASH.fullmatch(text):
+                continue
             found |= {number.value for number in numbers_in(text)}
             found |= {float(digits) for digits in re.findall(r"\d{1,15}", text)}
             for day in dates_in(text, self._locale):

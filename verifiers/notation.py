@@ -81,10 +81,12 @@ def numbers_in(text: str, unit: str = "") -> list[Number]:
     for match in _NUMBER.finditer(text):
         value, decimals = _plain(match["digits"])
         if match["exponent"]:
-            value = float(f"{value!r}e{match['exponent']}") if value < 1e15 else math.inf
-        if not math.isfinite(value):
+            value *= float(f"1e{match['exponent']}")
+        if not math.isfinite(value):  # digits with an e between them: a check sum, no number
             continue
-        before, after = text[: match.start()].rstrip(), text[match.end() :].lstrip()
+        # A unit is near; a long text need not be looked through for each of its numbers.
+        before = text[max(0, match.start() - 20) : match.start()].rstrip()
+        after = text[match.end() : match.end() + 20].lstrip()
         known, before = _unit_before(before)
         negative = match["sign"] in ("-", "−", "–") or (known and before.endswith(("-", "−", "–")))
         if negative or (match["open"] and match["close"]):
@@ -118,23 +120,23 @@ def _plain(digits: str) -> tuple[float, int]:
 
 
 def _unit_before(text: str) -> tuple[str, str]:
-    low = text.lower()
-    for names in UNITS[:_CURRENCIES]:
-        for name in names:
-            if low.endswith(name) and not (name[0].isalpha() and low[: -len(name)][-1:].isalpha()):
-                return names[0], text[: -len(name)].rstrip()
-    return "", text
+    match = _BEFORE.search(text)
+    return (unit_name(match[1]), text[: match.start()].rstrip()) if match else ("", text)
 
 
 def _unit_after(text: str) -> str:
-    low = text.lower()
-    best = ""
-    for names in UNITS:
-        for name in names:
-            ends = not (name[-1].isalpha() and low[len(name) : len(name) + 1].isalpha())
-            if low.startswith(name) and ends and len(name) > len(best):
-                best = name
-    return unit_name(best) if best else ""
+    match = _AFTER.match(text)
+    return unit_name(match[0]) if match else ""
+
+
+def _names(units: tuple[tuple[str, ...], ...]) -> str:
+    """A pattern of all names of some units, longest first."""
+    names = sorted((name for row in units for name in row), key=len, reverse=True)
+    return "|".join(re.escape(name) for name in names)
+
+
+_BEFORE = re.compile(rf"(?:(?<![^\W\d_])|(?=\W))({_names(UNITS[:_CURRENCIES])})\Z", re.IGNORECASE)
+_AFTER = re.compile(rf"(?:{_names(UNITS)})(?:(?<=[^\W\d_])(?![^\W\d_])|(?<![^\W\d_]))", re.IGNORECASE)
 
 
 def normal_text(text: str, case: bool = False) -> str:
