@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import quote
 
 from forge.desktop import libreoffice
 from forge.desktop.box import HOME
@@ -47,26 +46,12 @@ class App:
     env: dict[str, str] = field(default_factory=dict)
 
 
-_CSV_FILTER = "Text - txt - csv (StarCalc)"
-
-
-def _csv_options(path: str | None) -> str:
-    """How to read a text table without asking: separator, quotes, UTF-8, US English, numbers recognised; else ""."""
-    separator = {".csv": 44, ".tsv": 9}.get(os.path.splitext(path or "")[1].lower())
-    return f"{separator},34,76,1,,1033,false,true" if separator else ""
-
-
 def _calc(path: str | None) -> list[str]:
     command = [libreoffice.SOFFICE, "--norestore", "--nologo"]
-    if options := _csv_options(path):
-        command.append(f"--infilter={_CSV_FILTER}:{options}")
+    separator = {".csv": 44, ".tsv": 9}.get(os.path.splitext(path or "")[1].lower())
+    if separator:  # else a dialog asks how to read it
+        command.append(f"--infilter=Text - txt - csv (StarCalc):{separator},34,76,1,,1033,false,true")
     return [*command, "--calc", *([path] if path else [])]
-
-
-def warm_document(path: str) -> list[str]:
-    """[URL, filter, options] for a waiting LibreOffice, see `inside/warm_calc.py`; the same as the command line says."""
-    options = _csv_options(path)
-    return [f"file://{quote(path)}", _CSV_FILTER if options else "", options]
 
 
 def _files(path: str | None) -> list[str]:

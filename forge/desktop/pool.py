@@ -18,6 +18,7 @@ from forge.desktop.slot import File, Slot
 from forge.records.errors import DesktopError
 from forge.records.guest import Guest
 
+_PATIENCE = 4.0  # seconds that a new spare waits for the application of the slot that was handed over
 _Kind = tuple[int, int, str, str, Layers]
 
 
@@ -52,6 +53,7 @@ class SlotPool:
         self._guest = guest
         self._layers = layers
         self._failed: DesktopError | None = None
+        self._last: Slot | None = None
         self._closed = False
         self._maker = threading.Thread(target=self._make, name="forge-slots", daemon=True)
         self._maker.start()
@@ -87,8 +89,13 @@ class SlotPool:
                     raise
         except BaseException:
             self._free.release()
+            with self._changed:
+                self._changed.notify_all()
             raise
         slot.on_close(self._free.release)
+        with self._changed:
+            self._last = slot
+            self._changed.notify_all()
         return slot
 
     def wait_warm(self, timeout: float = 60) -> bool:
@@ -124,7 +131,7 @@ class SlotPool:
                 self._spares.remove(slot)
                 if slot is not taken:
                     slot.close()
-            self._changed.notify_all()
+            # the maker is woken only after `_last` is known, so that it lets this slot go first
         if taken is not None:
             try:
                 taken.alive()
@@ -140,8 +147,10 @@ class SlotPool:
                 self._changed.wait_for(self._is_wanting)
                 if self._closed:
                     return
-                guest, layers = self._guest, self._layers
+                guest, layers, last = self._guest, self._layers, self._last
                 assert guest is not None
+            if last is not None:  # the slot just handed over has the processor until its application is up
+                last.launched.wait(_PATIENCE)
             try:
                 slot = Slot.open(guest, layers=layers, root=self._root)
                 try:

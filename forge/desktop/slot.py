@@ -26,7 +26,7 @@ from typing import Any
 
 from forge.desktop import clock, files, inside
 from forge.desktop.accessibility import Found, at_point, cell_elements, elements, parse_ref
-from forge.desktop.apps import APPS, App, app_of, find_app, lay_settings, warm_document
+from forge.desktop.apps import APPS, App, app_of, find_app, lay_settings
 from forge.desktop.box import HOME, NO_LAYERS, BoxPlan, Layers, chown_home
 from forge.desktop.channel import Channel
 from forge.desktop.display import Display
@@ -45,7 +45,7 @@ from forge.records.trajectory import Element
 
 LAUNCH_TIMEOUT = 60.0
 _POLL = 0.02
-_PROGRAMS = ("supervisor.py", "processes.py", "shell.py", "access.py", "warm_calc.py")
+_PROGRAMS = ("supervisor.py", "processes.py", "shell.py", "access.py")
 _ENVIRONMENT = {
     "XAUTHORITY": "/run/forge/xauthority",
     "GTK_THEME": "Adwaita",
@@ -97,6 +97,7 @@ class Slot:
         input: keyboard and pointer, in pixels.
         screen: pictures of the screen.
         shell: the persistent shell for the `bash` tool.
+        launched: set once a launch has ended, well or not.
     """
 
     home: Path
@@ -118,6 +119,7 @@ class Slot:
         self._windows: Windows | None = None
         self._warm: int | None = None
         self._stopped = False
+        self.launched = threading.Event()
         self._on_close: list[Callable[[], None]] = []
         self._closing = threading.Lock()
         self._stack = ExitStack()
@@ -216,6 +218,8 @@ class Slot:
             raise DesktopError(
                 f"{app} did not get ready: {error.message}{self._picture(app)}", mend=error.mend
             ) from None
+        finally:
+            self.launched.set()
 
     def preload(self, app: str) -> None:
         """Start an application without a window, so that a later `launch` only has to open a document.
@@ -406,7 +410,7 @@ class Slot:
     def _open_warm(self, path: str) -> int | None:
         """Open a document in the waiting LibreOffice; its process, or None when there is none."""
         warm, self._warm = self._warm, None
-        if warm is None or not self.ask("open_warm", pid=warm, document=warm_document(path)):
+        if warm is None or not self.ask("open_warm", pid=warm, arguments=find_app("calc").command(path)[1:]):
             return None
         return warm
 

@@ -33,7 +33,7 @@ from shell import Shell  # noqa: E402
 
 BUS = "unix:path=/run/forge/bus"
 PR_SET_DUMPABLE = 4
-WARM_PIPE = "forge-warm"
+WARM_REST = 0.3  # seconds without using the processor after which a LibreOffice that starts has started
 
 
 class Desktop:
@@ -95,27 +95,37 @@ class Desktop:
         ]
 
     def do_warm(self, argv, env=None):
-        """Keep a LibreOffice warm (see `warm_calc`); returns its pid once it waits for a document."""
-        pid = self.do_start([*argv, "--nodefault", f"--accept=pipe,name={WARM_PIPE};urp;"], env)
-        command, self.to_warm = os.pipe()
-        told, output = os.pipe()
-        helper = ["/usr/bin/python3", "-E", "-s", "/opt/forge/warm_calc.py", WARM_PIPE]
-        self.processes.start(helper, stdin=command, output=output)
-        os.close(command)
-        os.close(output)
-        with open(told) as lines:
-            line = lines.readline()
-            if line != "warm\n":
-                raise RuntimeError(f"LibreOffice did not get warm: {line}{lines.read()}")
+        """Keep a LibreOffice warm, started but without a window; returns its pid once it waits."""
+        pid = self.do_start([*argv, "--nodefault"], env)
+        self.warm_socket = None
+        rested, worked = time.monotonic(), -1
+        while self.warm_socket is None or time.monotonic() - rested < WARM_REST:
+            if self.processes.code(pid) is not None:
+                raise RuntimeError(f"LibreOffice ended with exit code {self.processes.code(pid)}")
+            self.warm_socket = next((name for name in os.listdir("/tmp") if "_SingleOfficeIPC_" in name), None)
+            now = sum(map(int, stat_of(pid)[11:13]))
+            if now != worked:
+                rested, worked = time.monotonic(), now
+            time.sleep(0.02)
         return pid
 
-    def do_open_warm(self, pid, document):
-        """Open a document in the warm LibreOffice; False when that has died."""
+    def do_open_warm(self, pid, arguments):
+        """Hand a command line to the warm LibreOffice as a second one would; False when it has died.
+
+        The protocol is LibreOffice's own (desktop/source/app/officeipcthread.cxx): the working directory and the
+        arguments in one message that ends with a zero byte.
+        """
         if self.processes.code(pid) is not None:
             del self.apps[pid]
             return False
-        os.write(self.to_warm, json.dumps(document).encode() + b"\n")
-        os.close(self.to_warm)
+        folder = f"file://{os.environ['HOME']}"
+        text = "InternalIPC::Arguments1" + escape(folder) + "".join("," + escape(each) for each in arguments)
+        with socket.socket(socket.AF_UNIX) as pipe:
+            pipe.settimeout(10)
+            pipe.connect(f"/tmp/{self.warm_socket}")
+            until_zero(pipe)  # "InternalIPC::SendArguments"
+            pipe.sendall(text.encode() + b"\0")
+            # it answers when the document is loaded; that is seen by its window
         return True
 
     def do_stop(self, pid):
@@ -157,6 +167,20 @@ class Desktop:
 
     def do_cell_at(self, match, x, y):
         return self.sheets.at(match, x, y)
+
+
+def escape(argument):
+    return argument.replace("\\", "\\\\").replace("\0", "\\0").replace(",", "\\,")
+
+
+def until_zero(pipe):
+    data = b""
+    while not data.endswith(b"\0"):
+        piece = pipe.recv(256)
+        if not piece:
+            raise RuntimeError(f"LibreOffice hung up after {data!r}")
+        data += piece
+    return data
 
 
 def receive(channel):
