@@ -105,6 +105,8 @@ def test_a_prepared_filter_shows_and_runs() -> None:
         _click(slot, "alex@example.com", "tree item", button=3)
         _click(slot, "Message Filters", "menu item")
         _click(slot, "Odd (ones)", "check box")
+        _click(slot, "Run selected filter(s) on:", "combo box")
+        _click(slot, "Inbox", "menu item")
         _click(slot, "Run Now", "push button")
         target = slot.home / desk.PROFILE / "Mail/pop.example.com/Projects.sbd/Apollo"
         slot.settle(lambda: b"Quarterly report 7" in target.read_bytes(), timeout=10)
