@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -147,6 +148,14 @@ def test_contacts_are_added_with_all_their_fields(kit: mailkit.Profile, home: Pa
     assert (card.phone, card.organization, card.note) == ("+31 20 1", "Tulpen, Co", "a\nb; c")
     with pytest.raises(LookupError, match="no contact has the address"):
         kit.remove_contact("nobody@x.example")
+
+
+def test_a_locked_address_book_is_said_to_be_thunderbirds(kit: mailkit.Profile, home: Path) -> None:
+    other = sqlite3.connect(home / desk.PROFILE / "abook.sqlite")
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(BlockingIOError, match="quit it first"):
+        kit.add_contact("A B", "a@b.example")
+    other.close()
 
 
 def test_a_profile_without_accounts_is_refused(tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ library only. Folders are written as the folder pane shows them: `Inbox` or `Pro
     profile.move(message, "Invoices")
 
 A moved or deleted message stays in its old file, marked expunged (status bit 0008), as Thunderbird leaves it until it
-compacts. The `.msf` index of a changed folder is removed; Thunderbird builds it anew. Not covered: IMAP, maildir, and
-writing the address book while Thunderbird runs (it holds the lock; sqlite3 then raises "database is locked").
+compacts. The `.msf` index of a changed folder is removed; Thunderbird builds it anew at its next start.
+
+While Thunderbird runs: a folder that it has open goes on showing what it showed, though its own changes and these do not
+harm each other; the address book is locked (BlockingIOError). Not covered: IMAP and maildir.
 """
 
 from .message import EXPUNGED, FORWARDED, READ, REPLIED, STARRED, Message, mbox_bytes

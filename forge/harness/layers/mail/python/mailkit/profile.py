@@ -458,7 +458,14 @@ class _Book:
     def __init__(self, path: Path):
         if not path.is_file():
             raise LookupError(f"no address book at {path}")
-        self.connection = sqlite3.connect(path)
+        self.connection = sqlite3.connect(path, timeout=0.5)
+        try:
+            self.connection.execute("SELECT 1 FROM properties LIMIT 1")
+        except sqlite3.OperationalError as error:
+            self.connection.close()
+            if "locked" in str(error):
+                raise BlockingIOError(f"{path} is locked: Thunderbird is running; quit it first") from None
+            raise
 
     def __enter__(self) -> sqlite3.Connection:
         return self.connection
