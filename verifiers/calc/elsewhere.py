@@ -75,6 +75,7 @@ def changed_elsewhere(case: Case, args: Elsewhere) -> Finding:
     assert best is not None
     if not best:
         return Finding(1.0, "nothing else changed")
+    best.sort(key=lambda difference: difference.kind in SOFT)
     told = "; ".join(difference.text for difference in best[:SHOWN])
     return Finding(0.0, f"{len(best)} other changes: {told}{' ...' if len(best) > SHOWN else ''}")
 

@@ -68,12 +68,16 @@ def other_sheets(case: Case, args: Sheets, rng: random.Random) -> Iterator[Mutan
             gone = next((other for other in known if other not in names), None)
             if gone is not None:
                 yield Mutant(f"old name {index + 1}", edited(args.file, _rename(name, gone)), only=False)
-    if args.order and len(names) > 1:
-        moved = new[0] if new and not renamed else names[-1]
-        position = 0 if names.index(moved) else len(names) - 1
+    listed = [name for name in names if name in args.names]
+    if args.order and len(listed) > 1:
+        moved = new[0] if new and not renamed else listed[-1]
+        position = len(names) - 1 if moved == listed[0] else 0
         yield Mutant(
             "other order", edited(args.file, lambda patch: patch.move_sheet(moved, position)), only=not renamed
         )
+    if not new and listed:
+        wrong = _other_name(listed[0], names)
+        yield Mutant("one misnamed", edited(args.file, _rename(listed[0], wrong)), only=False, audit=True)
     if args.hidden is not None:
         for name in names:
             shown = name not in args.hidden

@@ -201,7 +201,8 @@ class _Reader:
             area = " ".join(sorted((holder.get("sqref") or "").split()))
             for rule in holder.iterfind(f"{MAIN}cfRule"):
                 pieces = [area, rule.get("type") or ""]
-                pieces += [f"{k}={rule.get(k)}" for k in ("operator", "text", "rank", "timePeriod") if rule.get(k)]
+                told = {"cellIs": ("operator",), "top10": ("rank",), "timePeriod": ("timePeriod",)}
+                pieces += [f"{k}={rule.get(k)}" for k in (*told.get(rule.get("type"), ()), "text") if rule.get(k)]
                 flags = ("percent", "bottom", "equalAverage", "stopIfTrue")
                 pieces += [k for k in flags if rule.get(k) in _YES]
                 if rule.get("type") == "aboveAverage" and rule.get("aboveAverage") in ("0", "false"):

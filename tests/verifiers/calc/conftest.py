@@ -77,7 +77,12 @@ def params(path: str = "~/Documents/orders.xlsx", *, rich: bool = True) -> dict[
         "pictures": [{"cell": "I2"}],
     }
     rates = {"name": "Rates", "hidden": True, "cells": [{"cell": "A1", "value": 0.19, "look": {"format": "0%"}}]}
-    chart = {"sheet": "Orders", "title": "Quantities", "series": [{"values": "D4:D11", "categories": "C4:C11"}], "at": "I6"}
+    chart = {
+        "sheet": "Orders",
+        "title": "Quantities",
+        "series": [{"values": "D4:D11", "categories": "C4:C11"}],
+        "at": "I6",
+    }
     return {"path": path, "sheets": [data, notes, rates], "charts": [chart], "names": {"VAT": "Rates!$A$1"}}
 
 

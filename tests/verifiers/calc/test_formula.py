@@ -51,7 +51,7 @@ def test_right_formula_near_miss_and_untouched_file(desk: Any, run: Any, saver: 
         ("=E4*VAT", "=E4*Rates!A1"),
         ("=COUNT('My notes'!A1:A9)", "=COUNT('My notes'!$A$1:$A$9)"),
         ("=MEDIAN(D4:D11)", "=QUARTILE(D4:D11,2)"),
-        ("=CONCATENATE(C4,\"-\",C5)", '=C4&"-"&C5'),
+        ('=CONCATENATE(C4,"-",C5)', '=C4&"-"&C5'),
         ("=IFERROR(E4/D4,0)", "=IF(D4=0,0,E4/D4)"),
     ],
 )

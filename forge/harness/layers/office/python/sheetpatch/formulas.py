@@ -152,11 +152,13 @@ def renamed(formula: str, old: str, new: str) -> str:
 
 
 def plain(formula: str) -> str:
-    """A formula or reference without `=`, `$`, spaces and needless quotes; sheets keep their upper and lower case."""
+    """A formula or reference without `=`, `$`, spaces and needless quotes or digits; sheets keep upper and lower case."""
     parts = []
     for token in tokens(formula):
         if token.kind == "ref":
             parts.append(str(_ordered(Reference.parse(token.text))))
+        elif token.kind == "number":
+            parts.append(repr(float(token.text)).removesuffix(".0"))
         elif token.kind != "space":
             parts.append(token.text)
     return "".join(parts)
