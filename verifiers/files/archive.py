@@ -94,7 +94,9 @@ def other_archives(case: Case, args: Archive, rng: random.Random) -> Iterator[Mu
     if any(
         content is not None and (one.name == name or one.name.endswith("/" + name)) for name, content in wanted.items()
     ):
-        yield Mutant("member-changed", packed([*rest, Member(one.name, one.data + b"\n", one.mode)]))
+        yield Mutant(
+            "member-changed", packed([*rest, Member(one.name, spoiling.damaged(one.name, one.data), one.mode)])
+        )
     yield Mutant(
         "member-misnamed", packed([*rest, Member(spoiling.other_name("/" + one.name)[1:], one.data, one.mode)])
     )

@@ -135,11 +135,9 @@ def _other_bytes(args: Content, data: bytes, rng: random.Random) -> Iterator[Mut
     try:
         lines = data.decode().split("\n")
     except UnicodeDecodeError:
-        place = int(rng.random() * len(data))
-        changed = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
-        yield Mutant("other-byte", spoiling.write(path, changed))
+        yield Mutant("other-content", spoiling.write(path, spoiling.damaged(path, data)))
         yield Mutant("cut-off", spoiling.write(path, data[: len(data) // 2]))
-        yield Mutant("byte-more", spoiling.write(path, data + b"\0"), audit=True)
+        yield Mutant("emptied", spoiling.write(path, b""), audit=True)
         return
     filled = [index for index, line in enumerate(lines) if line.strip()]
     if not filled:

@@ -51,7 +51,7 @@ def over_edits(case: Case, args: ChangedElsewhere, rng: random.Random) -> Iterat
         yield Mutant("stray-folder", spoiling.make_folder(f"{folder}/New Folder {_number(case, folder)}"), audit=True)
         return
     one = near[0]
-    yield Mutant("neighbour-edited", spoiling.append(one))
+    yield Mutant("neighbour-edited", spoiling.damage(one))
     # It may be one that something else in the rubric looks at.
     yield Mutant("neighbour-deleted", spoiling.delete(near[-1]), only=False)
     yield Mutant("neighbour-renamed", spoiling.rename(one, spoiling.other_name(one)), audit=True)

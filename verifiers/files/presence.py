@@ -1,4 +1,4 @@
-"""What is where: `files.exists`, `files.absent`, `files.mode`, `files.tree`."""
+"""What is where: `files.exists`, `files.absent`, `files.mode`, `files.tree`; moving is in `verifiers.files.moving`."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from verifiers.base import Case
 from verifiers.entries import is_bookkeeping, put_back, remove, walk
+from verifiers.same import canonical
 
 Change = Callable[[Path], None]
 
@@ -49,14 +50,27 @@ def make_file(path: str, data: bytes = b"x\n") -> Change:
     return apply
 
 
-def append(path: str, data: bytes = b"\n") -> Change:
-    """The file has more at its end."""
+def damage(path: str) -> Change:
+    """The file's content means something else."""
 
     def apply(home: Path) -> None:
-        with open(home / path[2:], "ab") as file:
-            file.write(data)
+        target = home / path[2:]
+        target.write_bytes(damaged(path, target.read_bytes()))
 
     return apply
+
+
+def damaged(name: str, data: bytes) -> bytes:
+    """Nearly the same content, with another meaning: a line more where that counts, else cut off.
+
+    An empty line at the end of a table or a byte after a picture would be the same to any reader.
+    """
+    before = canonical(name, data)
+    line = b"" if data.endswith(b"\n") or not data else b"\n"
+    for changed in (data + line + b"added by mistake\n", data[: len(data) * 2 // 3], data[::-1]):
+        if canonical(name, changed) != before:
+            return changed
+    return data + b"\0"
 
 
 def make_folder(path: str) -> Change:

@@ -234,6 +234,34 @@ STATES: list[tuple[str, dict[str, Any], dict[str, Any], float, str]] = [
     ),
 ]
 
+STATES += [
+    ("files.moved", {"files": {"~/old.txt": "~/new.txt"}}, {"new.txt": "old\n"}, 1, "1 of 1"),
+    ("files.moved", {"files": {"~/old.txt": "~/new.txt"}}, {"new.txt": "old"}, 0, "other content: ~/new.txt"),
+    ("files.moved", {"files": {"~/old.txt": "~/new.txt"}}, {}, 0, "not there: ~/new.txt"),
+    (
+        "files.moved",
+        {"files": {"~/old.txt": "~/new.txt"}},
+        {"new.txt": "old\n", "old.txt": ""},
+        0,
+        "still in the old place",
+    ),
+    (
+        "files.moved",
+        {"files": {"~/old.txt": "~/n"}, "copied": True},
+        {"n": "old\n"},
+        0,
+        "gone in the old place: ~/old.txt",
+    ),
+    ("files.moved", {"files": {"~/old.txt": "~/n"}, "copied": True}, {"n": "old\n", "old.txt": "old\n"}, 1, ""),
+    (
+        "files.moved",
+        {"files": {"~/old.txt": "~/src/a.csv", "~/src/a.csv": "~/b.csv"}},
+        {"src/a.csv": "old\n", "b.csv": "1"},
+        1,
+        "2 of 2",
+    ),
+]
+
 BEFORE = {"old.txt": "old\n", "src/a.csv": "1", "src/d/b.txt": "2", "photo.jpg": picture(400, 300, "JPEG")}
 GOLD = {"g.txt": "gold", "g.csv": "A,B\n1,2\n"}
 
@@ -385,6 +413,27 @@ SOLVED: list[tuple[str, dict[str, Any], dict[str, Any], list[str]]] = [
     ("files.image_size", {"path": "~/n.gif", "width": 1, "height": 1}, {"n.gif": picture(1, 1, "GIF")}, ["~/n.gif"]),
 ]
 
+SOLVED += [
+    (
+        "files.moved",
+        {"files": {"~/docs/gone.txt": "~/to/gone.txt"}},
+        {"to/gone.txt": "gone\n"},
+        ["~/to", "~/docs/gone.txt"],
+    ),
+    (
+        "files.moved",
+        {"files": {"~/docs/gone.txt": "~/to/g.txt", "~/docs/moved/t.txt": "~/to/t.txt"}},
+        {"to/g.txt": "gone\n", "to/t.txt": "t\n"},
+        ["~/to", "~/docs/gone.txt"],
+    ),
+    (
+        "files.moved",
+        {"files": {"~/photo.jpg": "~/to/p.jpg", "~/docs/a.txt": "~/to/a.txt"}, "copied": True},
+        {"to/p.jpg": picture(400, 300, "JPEG"), "to/a.txt": "a\n"},
+        ["~/to", "~/photo.jpg", "~/docs/a.txt"],
+    ),
+]
+
 UNSOLVED = {
     "docs/a.txt": "a\n",
     "docs/b.txt": "b\n",
@@ -445,6 +494,9 @@ def test_every_check_of_ours_is_covered_and_has_mutants_of_both_sorts(case: Make
         ("files.archive", {"path": "~/a.zip"}, "either files or from_folder"),
         ("files.archive", {"path": "~/a.zip", "files": {}}, "cannot be wrong"),
         ("files.image_size", {"path": "~/a.png", "width": 0, "height": 1}, "width"),
+        ("files.moved", {"files": {}}, "files"),
+        ("files.moved", {"files": {"~/a": "~/a"}}, "place of its own"),
+        ("files.moved", {"files": {"~/a": "~/c", "~/b": "~/c"}}, "place of its own"),
     ],
 )
 def test_arguments_that_cannot_be_are_refused(check: str, args: dict[str, Any], said: str) -> None:
@@ -456,6 +508,7 @@ def test_arguments_that_cannot_be_are_refused(check: str, args: dict[str, Any], 
     ("check", "args"),
     [
         ("files.content", {"path": "~/a.txt", "same_as": "~/none.txt"}),
+        ("files.moved", {"files": {"~/none.txt": "~/a.txt"}}),
         ("files.content", {"path": "~/a.txt", "same_as": "~/g.txt", "side": "gold"}),
         ("files.csv", {"path": "~/a.txt", "gold": "~/none.csv"}),
         ("files.archive", {"path": "~/a.zip", "files": {"x": "~/none.txt"}}),
