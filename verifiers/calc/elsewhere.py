@@ -81,9 +81,9 @@ def changed_elsewhere(case: Case, args: Elsewhere) -> Finding:
 
 
 def _references(case: Case, original: Workbook, final: Workbook) -> Iterator[Book]:
-    """What to compare with: the original, and what LibreOffice makes of it when it saves it."""
+    """What to compare with: the original, and what LibreOffice makes of it, where LibreOffice may have saved the file."""
     yield original.book
-    if final.suffix != ".csv" and case.office is not None:
+    if final.suffix != ".csv" and case.office is not None and final.book.producer.startswith("LibreOffice"):
         yield _saved_by_office(case, original)
 
 

@@ -227,8 +227,10 @@ class OdsBook(Book):
         self._change()
         table = self.table(sheet)
         table.put(row, column, value, formula)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            ref = str(Area(row, column, row, column, sheet))
+        ref = str(Area(row, column, row, column, sheet))
+        if isinstance(value, bool):
+            self.number_format(ref, "BOOLEAN")  # without it LibreOffice shows a truth as 1
+        elif isinstance(value, int | float):
             self._retype(ref, self.number_format(ref))
 
     def _move(

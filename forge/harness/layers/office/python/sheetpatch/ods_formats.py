@@ -39,6 +39,8 @@ def data_style(name: str, code: str) -> Node:
         raise SheetPatchError(f"number format {code!r}: formats with several sections are not written to .ods here")
     found = [(match.lastgroup or "", match) for match in _CODE.finditer(code)]
     kinds = {kind for kind, _ in found}
+    if code == "BOOLEAN":
+        return Node("number:boolean-style", {"style:name": name}, [Node("number:boolean")])
     if code == "@":
         return Node("number:text-style", {"style:name": name}, [Node("number:text-content")])
     dated = kinds & {"date", "elapsed", "ampm"}

@@ -72,9 +72,9 @@ def _separators(text: str) -> str:
     """`;` between arguments becomes a comma; inside braces rows are parted by `|` and columns by `;`."""
     pieces = []
     depth = 0
-    for letter in text:
+    for error, letter in re.findall(r"(#N/A|#[A-Z0-9/]+[!?])|(.)", text, re.DOTALL):
         depth += {"{": 1, "}": -1}.get(letter, 0)
-        pieces.append({";": ",", "|": ";" if depth else "|", "~": ",", "!": " "}.get(letter, letter))
+        pieces.append(error or {";": ",", "|": ";" if depth else "|", "~": ",", "!": " "}.get(letter, letter))
     return "".join(pieces)
 
 
