@@ -133,7 +133,7 @@ def _preference(parameters: str) -> int:
 
 def _split(value: str) -> list[str]:
     """The components of a structured value, split at unescaped semicolons."""
-    return re.split(r"(?<!\\);", value)
+    return re.findall(r"((?:[^;\\]|\\.)*)(?:;|$)", value, re.DOTALL)
 
 
 def _plain(value: str) -> str:

@@ -147,7 +147,7 @@ def _multipart(subtype: str, parts: list[bytes], own: str) -> bytes:
 
 def _file_part(attachment: Attachment) -> bytes:
     name = attachment.name
-    simple = name.isascii() and not re.search(r'["\\]', name) and len(name) <= 60
+    simple = name.isascii() and not re.search(r'["\\]|=\?', name) and len(name) <= 60
     disposition = "Content-Disposition: attachment;\n " + (f'filename="{name}"' if simple else _rfc2231(name))
     kind = f"Content-Type: {media_type(attachment)}" + (f';\n name="{name}"' if simple else "")
     encoded = base64.b64encode(attachment.data())

@@ -306,13 +306,24 @@ def _parts(mail: Message) -> tuple[str | None, str | None, bool, list[ReadFile]]
         data = payload if isinstance(payload, bytes) else b""
         name = part.get_filename()
         if part.get_content_disposition() == "attachment" or name:
-            files.append(ReadFile(_decoded(name or ""), data, part.get_content_type()))
+            files.append(ReadFile(_file_name(part), data, part.get_content_type()))
         elif part.get_content_type() == "text/plain" and text is None:
             text = _text(part, data)
             flowed = str(part.get_param("format", "")).lower() == "flowed"
         elif part.get_content_type() == "text/html" and html is None:
             html = _text(part, data)
     return text, html, flowed, files
+
+
+def _file_name(part: Message) -> str:
+    """The file's name: RFC 2231 as it is, anything else with encoded words decoded, as mail programs write them."""
+    for parameter, header in (("filename", "content-disposition"), ("name", "content-type")):
+        value = part.get_param(parameter, header=header)
+        if isinstance(value, tuple):
+            return email.utils.collapse_rfc2231_value(value)
+        if value:
+            return _decoded(str(value))
+    return ""
 
 
 def _text(part: Message, data: bytes) -> str:

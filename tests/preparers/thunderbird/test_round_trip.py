@@ -34,7 +34,12 @@ def prepared(home: Path, **values: Any) -> tuple[dict[str, Any], dict[str, Any]]
     return made.facts, PREPARER.inspect(lay(made, home), params)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(PROFILES)
 def test_inspect_of_prepare_is_facts(values: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory() as home:
@@ -42,7 +47,12 @@ def test_inspect_of_prepare_is_facts(values: dict[str, Any]) -> None:
     assert read == facts
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(
+    max_examples=15,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(PROFILES)
 def test_the_same_parameters_give_the_same_bytes(values: dict[str, Any]) -> None:
     params = PREPARER.validate(values)
@@ -125,6 +135,16 @@ def test_no_line_is_mistaken_for_a_message_or_is_too_long(tmp_path: Path) -> Non
     assert max(map(len, data.split(b"\n"))) <= 998
 
 
+@pytest.mark.parametrize(
+    "name", ["=?UTF-8?B?eA==?=", 'a "b" c.txt', "50%.csv", "a;b=c.txt", "Übersicht " * 9 + ".ods", "'"]
+)
+def test_attachments_keep_odd_names(name: str, tmp_path: Path) -> None:
+    attachment = {"name": name, "text": "x"}
+    facts, read = prepared(tmp_path, folders=[{"path": "Inbox", "messages": [mail(1, attachments=[attachment])]}])
+    assert read["messages"][0]["attachments"][0]["name"] == name
+    assert read == facts
+
+
 def test_threads_carry_references_of_all_that_is_above(tmp_path: Path) -> None:
     first = mail(1, id="a@x.example")
     second = mail(2, id="b@x.example", answers="a@x.example")
@@ -148,6 +168,12 @@ def test_the_address_book_is_a_plain_sqlite_file_of_schema_4(tmp_path: Path) -> 
     (card,) = book.execute("SELECT value FROM properties WHERE name = '_vCard'").fetchone()
     book.close()
     assert "NOTE:one\\ntwo\\, three\r\n" in card
+
+
+def test_names_of_contacts_keep_their_backslashes_and_commas(tmp_path: Path) -> None:
+    contact = {"name": "a\\, b; c", "email": "a@b.example", "first": "x\\", "last": "\\", "organization": "Co, \\n"}
+    facts, read = prepared(tmp_path, contacts=[contact])
+    assert read == facts
 
 
 def test_parents_of_a_folder_and_the_usual_folders_are_there(tmp_path: Path) -> None:

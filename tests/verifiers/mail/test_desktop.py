@@ -48,6 +48,7 @@ async def play(slot: Slot, acts: list[tuple[str, Any]]) -> None:
         environment.close()
 
 
+@pytest.mark.slow
 @pytest.mark.desktop
 async def test_the_checks_read_what_thunderbird_leaves(tmp_path: Path) -> None:
     with opened(desk.files()) as slot:
