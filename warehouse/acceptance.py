@@ -18,7 +18,7 @@ class Acceptance(NamedTuple):
 
 
 def acceptance_of(connection: Connection, task: str) -> Acceptance:
-    """Evaluate `acceptance_findings_v1` for one task; a task that does not exist has no findings."""
+    """Evaluate `acceptance_findings_v1` for one task; the task must exist."""
     rows = connection.execute(
         text("SELECT reason, detail FROM acceptance_findings_v1 WHERE task = :task ORDER BY reason, detail"),
         {"task": task},
@@ -33,14 +33,15 @@ def states_of(connection: Connection) -> dict[str, str]:
     return dict(rows.all())
 
 
-def reasons_of_all(connection: Connection) -> dict[str, list[str]]:
-    """The reasons of every task that is not accepted."""
-    found: dict[str, list[str]] = {}
+def judged(connection: Connection) -> dict[str, tuple[str, list[str]]]:
+    """The state and the reasons of every task that is not accepted: one evaluation of the predicate for all."""
+    found: dict[str, tuple[str, list[str]]] = {}
     rows = connection.execute(
-        text("SELECT task, reason, detail FROM acceptance_findings_v1 ORDER BY task, reason, detail")
+        text("SELECT task, reason, detail, final FROM acceptance_findings_v1 ORDER BY task, reason, detail")
     )
-    for task, reason, detail in rows:
-        found.setdefault(task, []).append(reason_text(reason, detail))
+    for task, reason, detail, final in rows:
+        state, reasons = found.get(task, (STATE_PENDING, []))
+        found[task] = (STATE_REJECTED if final else state, [*reasons, reason_text(reason, detail)])
     return found
 
 

@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection
 from forge.records import InputError, Task, Trajectory
 from warehouse import tasks as task_rows
 from warehouse import trajectories as trajectory_rows
-from warehouse.acceptance import reasons_of_all, states_of
+from warehouse.acceptance import STATE_ACCEPTED, judged
 from warehouse.blobs import BlobStore
 from warehouse.schema import SCHEMA, TaskRow
 
@@ -105,14 +105,15 @@ def export(
 
 
 def _tasks(connection: Connection, skill: str | None, accepted: bool) -> Iterator[tuple[dict[str, Any], Any]]:
-    states, reasons = states_of(connection), reasons_of_all(connection)
+    others = judged(connection)
     query = select(TaskRow.id).order_by(TaskRow.skill, TaskRow.id)
     if skill is not None:
         query = query.where(TaskRow.skill == skill)
-    ids = [i for i in connection.scalars(query) if not accepted or states[i] == "accepted"]
+    ids = [i for i in connection.scalars(query) if not accepted or i not in others]
     for start in range(0, len(ids), BATCH):
         part = select(TaskRow.id, TaskRow.record).where(TaskRow.id.in_(ids[start : start + BATCH]))
         for task in task_rows.read_tasks(connection, part.order_by(TaskRow.skill, TaskRow.id)):
+            state, reasons = others.get(task.id, (STATE_ACCEPTED, []))
             row = {
                 "id": task.id,
                 "skill": task.skill,
@@ -122,8 +123,8 @@ def _tasks(connection: Connection, skill: str | None, accepted: bool) -> Iterato
                 "channels": [s.channel for s in task.solutions],
                 "instruction": task.instruction,
                 "n_artifacts": len(task.artifacts),
-                "state": states[task.id],
-                "reasons": reasons.get(task.id, []),
+                "state": state,
+                "reasons": reasons,
             }
             yield row, task
 

@@ -201,7 +201,7 @@ class Warehouse:
 
         Args:
             session: a writing transaction.
-            trajectory: its whole id.
+            trajectory: its id.
             verdict: the new verdict.
             fingerprint: digest of what it depends on (check versions).
             reward: the new reward; by default the verdict's score where it is graded, else None.
@@ -211,7 +211,7 @@ class Warehouse:
         """
         if reward == "score":
             reward = verdict.score if verdict.grading is Grading.GRADED else None
-        return verdicts.add_verdict(session, trajectory, verdict, fingerprint, reward)
+        return verdicts.add_verdict(session, trajectories.full_key(session, trajectory), verdict, fingerprint, reward)
 
     # Reading
 
@@ -281,9 +281,13 @@ class Warehouse:
             return probes.read_probes(connection, tasks.full_id(connection, task), current)
 
     def acceptance(self, task: str) -> Acceptance:
-        """(accepted, reasons): what the predicate says of a task, by its whole id. See `warehouse.views`."""
+        """(accepted, reasons): what the predicate says of a task. See `warehouse.views`.
+
+        Raises:
+            WarehouseError: there is no such task.
+        """
         with read(self.engine) as connection:
-            return acceptance_of(connection, task)
+            return acceptance_of(connection, tasks.full_id(connection, task))
 
     def has_window_evidence(self, workflow: str, channel: str) -> bool:
         """Whether this workflow version's `gui` or `hybrid` solution worked once on a desktop."""

@@ -10,7 +10,7 @@ from sqlalchemy import Select, exists, func, select
 from sqlalchemy.engine import Connection
 
 from forge.records import Task, WarehouseError
-from warehouse.acceptance import reasons_of_all, states_of
+from warehouse.acceptance import STATE_ACCEPTED, STATE_REJECTED, judged
 from warehouse.engine import insert_into, insert_new
 from warehouse.schema import (
     ArtifactRow,
@@ -202,19 +202,18 @@ def list_tasks(
         query = query.where(exists().where(TaskAppRow.task == TaskRow.id, TaskAppRow.app == app))
     if round is not None:
         query = query.where(exists().where(RoundTaskRow.task == TaskRow.id, RoundTaskRow.round == round))
-    states = states_of(connection)
-    reasons = {} if accepted else reasons_of_all(connection)
-    wanted = None if accepted is None else "accepted" if accepted else "rejected"
+    others = judged(connection)
+    wanted = None if accepted is None else STATE_ACCEPTED if accepted else STATE_REJECTED
     rows: list[dict[str, Any]] = []
     for row in connection.execute(query.order_by(TaskRow.skill, TaskRow.id)):
-        state = states[row.id]
+        state, reasons = others.get(row.id, (STATE_ACCEPTED, []))
         if wanted is None or state == wanted:
             rows.append(
                 {
                     **row._mapping,
                     "state": state,
-                    "accepted": state == "accepted",
-                    "reasons": reasons.get(row.id, []),
+                    "accepted": state == STATE_ACCEPTED,
+                    "reasons": reasons,
                 }
             )
         if limit is not None and len(rows) >= limit:

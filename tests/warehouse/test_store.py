@@ -56,9 +56,10 @@ def test_a_text_that_an_engine_cannot_hold_comes_back_all_the_same(warehouse):
 
 @pytest.mark.parametrize("prefix", ["ffffffffff", "ab", ""])
 def test_an_unknown_or_short_id_is_an_error_with_a_mend(warehouse, prefix):
-    with pytest.raises(WarehouseError) as caught:
-        warehouse.task(prefix)
-    assert caught.value.mend
+    for read in (warehouse.task, warehouse.acceptance, warehouse.probes, warehouse.trajectory, warehouse.verdicts):
+        with pytest.raises(WarehouseError) as caught:
+            read(prefix)
+        assert caught.value.mend
 
 
 def test_an_ambiguous_beginning_is_an_error(warehouse):
