@@ -15,13 +15,16 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import itertools
 import os
 import pickle
 import queue
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
@@ -35,6 +38,9 @@ from verifiers.grading import grader_error
 
 PRELOAD = ("verifiers", "verifiers.grading", "openpyxl", "lxml.etree", "lxml.html", "PIL.Image", "sqlite3")
 """Modules that every worker imports once, so that no grade pays for them. Missing ones are passed over."""
+
+CACHED_GRADES = 1000
+"""Grades that share one folder of computed workbooks."""
 
 GRACE = 5.0
 """Seconds that a worker gets on top of the time-out before it is itself taken for dead."""
@@ -67,6 +73,7 @@ class _Request:
     status: str
     guest: str
     office: str | None
+    office_cache: str
     limits: Limits = field(default_factory=Limits)
 
 
@@ -77,9 +84,17 @@ class GraderPool:
         workers: grades that may run at once.
         limits: what one grade may use.
         preload: more modules for the workers to import: those that register a person's own checks.
+        scratch: folder for what LibreOffice computed, removed by `close`; default: the system's temporary folder.
     """
 
-    def __init__(self, workers: int = 2, *, limits: Limits | None = None, preload: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        workers: int = 2,
+        *,
+        limits: Limits | None = None,
+        preload: tuple[str, ...] = (),
+        scratch: Path | None = None,
+    ):
         if workers < 1:
             raise VerifierError(f"a grader pool needs at least one worker, got {workers}")
         self.limits = limits or Limits()
@@ -88,6 +103,8 @@ class GraderPool:
         self._idle: queue.LifoQueue[_Worker | None] = queue.LifoQueue()
         self._all: set[_Worker] = set()
         self._closed = False
+        self._computed = tempfile.mkdtemp(prefix="forge-graded-", dir=scratch)
+        self._grades = itertools.count()
         for _ in range(workers):
             self._idle.put(self._start())
 
@@ -126,6 +143,7 @@ class GraderPool:
             status=status,
             guest=(guest or Guest()).model_dump_json(),
             office=None if office_address is None else str(office_address),
+            office_cache=self._office_cache(),
             limits=self.limits,
         )
         worker = self._idle.get()
@@ -147,12 +165,23 @@ class GraderPool:
             self._idle.put(None)
         for worker in workers:
             worker.stop()
+        shutil.rmtree(self._computed, ignore_errors=True)
 
     def __enter__(self) -> GraderPool:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
+
+    def _office_cache(self) -> str:
+        """Where grades keep what LibreOffice computed: near-misses of one task share most of their workbooks.
+
+        A new folder every so often; the one before the last is removed, so that it never grows without end.
+        """
+        number = next(self._grades) // CACHED_GRADES
+        if number >= 2:
+            shutil.rmtree(f"{self._computed}/{number - 2}", ignore_errors=True)
+        return f"{self._computed}/{number}"
 
     def _start(self) -> _Worker:
         worker = _Worker(self._path, self._preload)
@@ -319,6 +348,10 @@ def _limited_grade(request: _Request) -> Verdict:
     from verifiers.base import Case, Tree
     from verifiers.grading import grade
 
+    guest = Guest.model_validate_json(request.guest)
+    office = None
+    if request.office is not None:
+        office = OfficeClient(Path(request.office), clock=guest.clock, cache=Path(request.office_cache))
     for limit, value in (
         (resource.RLIMIT_AS, request.limits.memory_mb << 20),
         (resource.RLIMIT_CPU, request.limits.cpu_seconds),
@@ -334,8 +367,8 @@ def _limited_grade(request: _Request) -> Verdict:
         gold=None if request.gold is None else Tree(Path(request.gold)),
         answer=request.answer,
         status=request.status,
-        guest=Guest.model_validate_json(request.guest),
-        office=None if request.office is None else OfficeClient(Path(request.office)),
+        guest=guest,
+        office=office,
     )
     return grade(Rubric.model_validate_json(request.rubric), case)
 

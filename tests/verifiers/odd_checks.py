@@ -98,3 +98,10 @@ def chatters(case: Case, args: Nothing) -> Finding:
         print("x" * 1000)
         os.write(2, b"y" * 1000)
     return Finding(1.0, "z" * 5_000_000)
+
+
+@check("odd.computes", Nothing)
+def computes(case: Case, args: Nothing) -> Finding:
+    """Always right; its evidence is what LibreOffice computes for ~/a.xlsx."""
+    assert case.office is not None
+    return Finding(1.0, str(case.office.values(case.after.read("~/a.xlsx") or b"", ".xlsx")["Data"]))

@@ -11,8 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 
-from forge.records import Criterion, Grading, Rubric, Verdict, VerifierError
+from forge.desktop.office import Office
+from forge.records import Criterion, Grading, Guest, Rubric, Verdict, VerifierError
 from verifiers.pool import GraderPool, Limits
 
 
@@ -160,6 +162,37 @@ def test_closing_ends_a_grade_under_way_and_leaves_no_process(homes: tuple[Path,
 def test_a_pool_without_workers_is_refused() -> None:
     with pytest.raises(VerifierError, match="at least one worker"):
         GraderPool(0)
+
+
+@pytest.mark.desktop
+def test_formulas_are_computed_once_at_the_guests_clock(pool: GraderPool, homes: tuple[Path, Path]) -> None:
+    with xlsxwriter.Workbook(homes[1] / "a.xlsx") as book:
+        sheet = book.add_worksheet("Data")
+        sheet.write_formula("A1", "=YEAR(TODAY())+SUM(B1:B2)")
+        sheet.write_column("B1", [1, 2])
+    guest = Guest(clock="2031-05-05T10:00:00")
+    with Office() as office:
+        address = office.address
+        first = pool.grade(rubric("odd.computes"), *homes, guest=guest, office_address=address)
+    assert first.criteria[0].evidence == "{'A1': 2034.0, 'B1': 1.0, 'B2': 2.0}"
+    again = pool.grade(rubric("odd.computes"), *homes, guest=guest, office_address=address)
+    assert again == first, "kept for the next grade, though the office is closed"
+    other = pool.grade(rubric("odd.computes"), *homes, guest=Guest(clock="2032-05-05T10:00:00"), office_address=address)
+    assert other.grading is Grading.GRADER_ERROR, "another clock is another result, and there is no office"
+
+
+def test_the_folder_of_computed_workbooks_does_not_grow_for_ever(
+    homes: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("verifiers.pool.CACHED_GRADES", 2)
+    with GraderPool(1, scratch=homes[0]) as pool:
+        folder = Path(pool._computed)
+        assert folder.parent == homes[0]
+        for _ in range(8):
+            made = Path(pool._office_cache())
+            made.mkdir(exist_ok=True)
+        assert sorted(path.name for path in folder.iterdir()) == ["2", "3"]
+    assert not folder.exists()
 
 
 def test_the_price_of_a_process_is_small(pool: GraderPool, homes: tuple[Path, Path]) -> None:
