@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.message import Message
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -259,6 +259,7 @@ def _walk(base: Path, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
             yield from _walk(path, (*above, path.name[:-4]))
 
 
+@lru_cache(maxsize=1024)  # graders read the same messages again and again: before and after, a check at a time
 def _read_mail(folder: str, raw: bytes, shown: str) -> ReadMail:
     mail = email.message_from_bytes(raw)
     status = _header(mail, "X-Mozilla-Status").strip() or "0000"
