@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 from forge.harness.moves import Move
 from forge.records import JSON, Channel, InputError, Solution, Step
+from skills.language.functions import plain_text
 from skills.language.located import Located, Place, nearest
 from skills.language.models import holds_expression
 from skills.language.problems import Problems
@@ -52,7 +53,7 @@ class StepTemplate:
             raise self.place.error(f"{self.move} takes a text, not {value!r}")
         if self.known is not None:
             self.check(value)
-        return Step(move=self.move, value=_text(value) if self.move in ("bash", "answer") else value)
+        return Step(move=self.move, value=plain_text(value) if self.move in ("bash", "answer") else value)
 
     def check(self, value: JSON) -> None:
         """Let the move judge its argument. Raises InputError at the step's place."""
@@ -204,10 +205,6 @@ def _listed(value: Located, channel: str) -> Located:
     if not value.list(f"the {channel} solution"):
         raise value.error(f"the {channel} solution has no steps")
     return value
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _literal(value: JSON) -> str:

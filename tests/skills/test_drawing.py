@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +19,12 @@ from skills.kitchen import FolderCache, MemoryCache
 from skills.nodes.base import Outcome
 from skills.parcel import pack, unpack
 
+CONFTEST = str(Path(__file__).with_name("conftest.py"))
+ROOT = Path(__file__).parents[2]
+
 # The digest of one draw, on every machine and Python. It changes when the language or the small workflow changes, and for
 # no other reason.
-SEED_7 = "9bf6e5e9"
+SEED_7 = "7b1db991"
 
 
 def test_a_draw_is_complete(write, kitchen):
@@ -32,7 +36,7 @@ def test_a_draw_is_complete(write, kitchen):
     assert json.loads(draw.files[0].data) == values["stats"]["numbers"]
     assert values["total"] == sum(values["stats"]["numbers"]) > 20
     assert [s.channel for s in task.solutions] == ["gui", "terminal"]
-    assert task.solution("gui").steps[1].value == str(values["total"])
+    assert task.solution("gui").steps[1].value == f"{values['total']:g}"
     assert task.solution("terminal").steps[0].move == "bash"
     assert task.start[0].path == "~/Documents"
     assert task.rubric.criteria[0].args == {"value": values["total"]}
@@ -50,13 +54,13 @@ def test_a_draw_is_the_same_in_another_process(write, kitchen):
     """Another hash seed, another order of imports."""
     path = write()
     code = (
-        "import sys, importlib.util as u; sys.path[:0] = ['.'];"
-        "s = u.spec_from_file_location('c', 'tests/skills/conftest.py'); m = u.module_from_spec(s); s.loader.exec_module(m);"
+        "import importlib.util as u;"
+        f"s = u.spec_from_file_location('c', {CONFTEST!r}); m = u.module_from_spec(s); s.loader.exec_module(m);"
         f"import skills; print(skills.draw(skills.load({str(path)!r}), 3, skills.Kitchen(boxed=m.run_here)).task.digest())"
     )
     printed = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed, "PATH": "/usr/bin:/bin"}, capture_output=True,
+            [sys.executable, "-c", code], cwd=ROOT, env={"PYTHONHASHSEED": seed, "PATH": "/usr/bin:/bin"}, capture_output=True,
             text=True, check=True,
         ).stdout.strip()
         for seed in ("1", "2")

@@ -30,7 +30,9 @@ def compute(service, days, first, busy):
             message = MESSAGES[pick(service, day, line, "message") % len(MESSAGES)]
             text = message.format(a=pick(service, day, line, "a") % 90 + 1, b=pick(service, day, line, "b") % 900 + 10)
             second = line * 86399 // total
-            lines.append(f"{day} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02} {level} {service}: {text}\n")
+            lines.append(
+                f"{day} {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02} {level} {service}: {text}\n"
+            )
         logs.append({"name": f"{service}-{day:%Y%m%d}.log", "text": "".join(lines), "counts": counts})
     return {"logs": logs}
 
