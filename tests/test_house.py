@@ -83,7 +83,7 @@ def test_importing_is_cheap(module: str, tmp_path: Path) -> None:
 
 def test_no_file_tells_of_the_machine_it_was_written_on() -> None:
     place = re.compile(r"(?<![\w.~$}\])*<>-])/(?:" + "work|root" + r")/\w")
-    host = re.compile("|".join(["pypi", "pythonhosted", "npmjs"]) + r"\.org|deb\.debian")
+    host = re.compile(r"(?:" + "|".join(["pypi", "pythonhosted", "npmjs"]) + r")\.org|deb\.debian\.org")
     assert _matches(place) == []
     assert _matches(host) == []
 
