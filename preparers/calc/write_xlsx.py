@@ -37,7 +37,8 @@ def write_xlsx(params: WorkbookParams, sheets: list[PlannedSheet], values: Value
     import xlsxwriter
 
     buffer = io.BytesIO()
-    book = xlsxwriter.Workbook(buffer, {"in_memory": True, "default_format_properties": _FONT})
+    # a copy: the writer puts more into the mapping, and the next workbook would come out with other bytes
+    book = xlsxwriter.Workbook(buffer, {"in_memory": True, "default_format_properties": dict(_FONT)})
     book.set_properties({"title": params.title, "author": "Alex", "created": clock})
     writer = _Writer(book, values or {})
     pages = {sheet.name.casefold(): book.add_worksheet(sheet.name) for sheet in sheets}
