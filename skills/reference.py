@@ -101,11 +101,14 @@ def main(arguments: list[str]) -> int:
 
 
 def _field(key: str, field: Any) -> str:
-    default = "" if field.is_required() or field.default is None else f" ({_plain(field.default)})"
+    hidden = field.is_required() or field.default is None or field.default_factory is not None
+    default = "" if hidden else f" ({_plain(field.default)})"
     return f"`{key}`{default}{': ' + field.description if field.description else ''}"
 
 
 def _plain(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_plain, value))}]"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
