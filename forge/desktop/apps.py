@@ -88,7 +88,6 @@ APPS = {
             lambda path: [THUNDERBIRD, "-profile", f"{HOME}/{THUNDERBIRD_PROFILE}", "-no-remote"],
             lambda path: "Thunderbird",
             ("tree item",),
-            env={"MOZ_CRASHREPORTER_DISABLE": "1"},
         ),
         App(
             "files",

@@ -71,11 +71,14 @@ EXCLUDED = (
     ".thunderbird/*/cookies.sqlite*",
     ".thunderbird/*/crashes",
     ".thunderbird/*/datareporting",
+    ".thunderbird/*/encrypted-openpgp-passphrase.txt",
     ".thunderbird/*/extension*",
     ".thunderbird/*/favicons.sqlite*",
+    ".thunderbird/*/folderCache.json",
     ".thunderbird/*/formhistory.sqlite*",
     ".thunderbird/*/global-messages-db.sqlite*",
     ".thunderbird/*/key*.db",
+    ".thunderbird/*/logins.*",
     ".thunderbird/*/minidumps",
     ".thunderbird/*/openpgp.sqlite*",
     ".thunderbird/*/permissions.sqlite*",
@@ -84,6 +87,7 @@ EXCLUDED = (
     ".thunderbird/*/protections.sqlite*",
     ".thunderbird/*/saved-telemetry-pings",
     ".thunderbird/*/security_state",
+    ".thunderbird/*/session.json.backup",
     ".thunderbird/*/sessionCheckpoints.json*",
     ".thunderbird/*/settings",
     ".thunderbird/*/shield-preference-experiments.json",
@@ -96,7 +100,11 @@ EXCLUDED = (
     ".thunderbird/*/xulstore.json.tmp",
     ".thunderbird/*/xulstore",
 )
-"""Patterns, relative to the home, of what applications keep for themselves and no task is about; `*` is one name."""
+"""Patterns, relative to the home, of what applications keep for themselves and no task is about; `*` is one name. So are
+Thunderbird's indexes (`.msf`), which it makes anew from the mailboxes."""
+
+_HULLS = frozenset({".config", ".local", ".local/share", ".thunderbird"})
+"""Folders that are kept only for what is kept in them: applications make them."""
 
 _EXACT = frozenset(pattern for pattern in EXCLUDED if "*" not in pattern)
 _PATTERNS = tuple(pattern.split("/") for pattern in EXCLUDED if "*" in pattern)
@@ -198,7 +206,7 @@ def restore(snapshot: Snapshot, home: Path, get: Callable[[str], bytes]) -> None
 
 def excluded(path: str) -> bool:
     """Whether a path relative to the home is left out of snapshots by itself (its parents are not looked at)."""
-    if path in _EXACT:
+    if path in _EXACT or (path.startswith(".thunderbird/") and path.endswith(".msf")):
         return True
     parts = path.split("/")
     return any(len(pattern) == len(parts) and all(map(fnmatch.fnmatchcase, parts, pattern)) for pattern in _PATTERNS)
@@ -225,10 +233,13 @@ def _walk(
             elif stat.S_ISDIR(facts.st_mode):
                 child = _open_readable(raw, _FOLDER, folder, mode)
                 try:
+                    before = len(entries)
                     entries.append(FileEntry(path=path, kind="folder", mode=mode))
                     _walk(child, shown, entries, put, total)
                 finally:
                     os.close(child)
+                if len(entries) == before + 1 and "/".join(shown) in _HULLS:
+                    entries.pop()
             elif stat.S_ISREG(facts.st_mode):
                 entries.append(_file_entry(raw, folder, path, mode, put, total))
         except FileNotFoundError:

@@ -54,6 +54,7 @@ _ENVIRONMENT = {
     "SAL_USE_VCLPLUGIN": "gtk3",
     "XDG_CURRENT_DESKTOP": "X",
     "MOZ_CRASHREPORTER_DISABLE": "1",
+    "MOZ_LEGACY_HOME": "1",  # else Thunderbird makes an empty ~/thunderbird
 }
 
 File = tuple[str, bytes, int, bool]

@@ -102,7 +102,7 @@ static int is_wall(clockid_t id) { return id == CLOCK_REALTIME || id == CLOCK_RE
 int clock_gettime(clockid_t id, struct timespec *t)
 {
     REAL(clock_gettime);
-    if (!is_wall(id) || !t)
+    if (!is_wall(id))
         return real(id, t);
     *t = now();
     return 0;
@@ -111,11 +111,9 @@ int clock_gettime(clockid_t id, struct timespec *t)
 int gettimeofday(struct timeval *restrict t, void *restrict zone)
 {
     (void)zone;
-    if (t) {
-        struct timespec at = now();
-        t->tv_sec = at.tv_sec;
-        t->tv_usec = at.tv_nsec / 1000;
-    }
+    struct timespec at = now();
+    t->tv_sec = at.tv_sec;
+    t->tv_usec = at.tv_nsec / 1000;
     return 0;
 }
 
@@ -256,6 +254,22 @@ SHOWN(stat64, (const char *restrict path, struct stat64 *restrict s), (path, s))
 SHOWN(lstat64, (const char *restrict path, struct stat64 *restrict s), (path, s))
 SHOWN(fstat64, (int fd, struct stat64 *s), (fd, s))
 SHOWN(fstatat64, (int fd, const char *restrict path, struct stat64 *restrict s, int flags), (fd, path, s, flags))
+
+/* programs built against glibc before 2.33 (libfm) use these; the version says a layout that is struct stat */
+int __xstat(int version, const char *path, struct stat *s) { return (void)version, stat(path, s); }
+int __lxstat(int version, const char *path, struct stat *s) { return (void)version, lstat(path, s); }
+int __fxstat(int version, int fd, struct stat *s) { return (void)version, fstat(fd, s); }
+int __fxstatat(int version, int fd, const char *path, struct stat *s, int flags)
+{
+    return (void)version, fstatat(fd, path, s, flags);
+}
+int __xstat64(int version, const char *path, struct stat64 *s) { return (void)version, stat64(path, s); }
+int __lxstat64(int version, const char *path, struct stat64 *s) { return (void)version, lstat64(path, s); }
+int __fxstat64(int version, int fd, struct stat64 *s) { return (void)version, fstat64(fd, s); }
+int __fxstatat64(int version, int fd, const char *path, struct stat64 *s, int flags)
+{
+    return (void)version, fstatat64(fd, path, s, flags);
+}
 
 static void show_statx(struct statx_timestamp *t)
 {
