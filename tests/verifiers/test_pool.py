@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import statistics
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -157,6 +159,27 @@ def test_closing_ends_a_grade_under_way_and_leaves_no_process(homes: tuple[Path,
     assert all(gone(pid) for pid in pids)
     with pytest.raises(VerifierError, match="closed"):
         pool.grade(rubric("odd.pid"), *homes)
+
+
+def test_nothing_outlives_a_process_that_was_killed(homes: tuple[Path, Path], tmp_path: Path) -> None:
+    note = tmp_path / "pids"
+    code = (
+        "import sys, pathlib; sys.path.insert(0, sys.argv[1])\n"
+        "from forge.records import Criterion, Rubric\nfrom verifiers import GraderPool\n"
+        "it = Criterion(id='it', kind='must', check='odd.sleeps', args={'note': sys.argv[4]})\n"
+        "pool = GraderPool(2, preload=('odd_checks',), scratch=pathlib.Path(sys.argv[2]))\n"
+        "pool.grade(Rubric(criteria=(it,)), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))\n"
+    )
+    arguments = [str(Path(__file__).parent), *map(str, homes), str(note)]
+    with subprocess.Popen([sys.executable, "-c", code, *arguments], stdin=subprocess.DEVNULL) as process:
+        deadline = time.monotonic() + 60
+        while not (note.exists() and len(note.read_text().split()) == 2) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        pids = [int(pid) for pid in note.read_text().split()]
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        assert len(children) == 2
+        process.kill()
+    assert all(gone(pid) for pid in [*pids, *map(int, children)])
 
 
 def test_a_pool_without_workers_is_refused() -> None:
