@@ -19,13 +19,16 @@ from forge.harness.moves.general import (
     MenuArgs,
     PickArgs,
     PressArgs,
+    TabArgs,
     check,
     context_menu_on,
     fill,
+    is_so,
     menu,
     pick,
     press,
     scrolled_to,
+    tab,
     uncheck,
 )
 from forge.harness.moves.hands import Hands, same_name
@@ -46,10 +49,8 @@ def select(hands: Hands, args: SelectArgs) -> Acts:
     """Select a cell or a range: by clicking where it is in view, else through the Name Box."""
     first, last = corners(args.cells)
     wanted = first if first == last else f"{first}:{last}"
-
-    def selected() -> bool:
-        return name_box(hands).text == wanted
-
+    box = name_box(hands)
+    selected = partial(_box_says, hands, box, wanted)
     start, end = hands.cell(first), hands.cell(last)
     if start is not None and end is not None:
         act = hands.click(start, until=selected if first == last else None)
@@ -58,7 +59,6 @@ def select(hands: Hands, args: SelectArgs) -> Acts:
         yield act
         if hands.becomes(selected, 1.0):
             return
-    box = name_box(hands)
     yield hands.click(box, "triple_click", fx=0.4) + hands.type(wanted + "\n", until=selected)
     hands.wait(selected, f"{wanted} does not become selected; the Name Box says {name_box(hands).text!r}")
 
@@ -77,6 +77,11 @@ def name_box(hands: Hands) -> Element:
     return hands.find(None, "text", within="Formula Tool Bar")
 
 
+def _box_says(hands: Hands, box: Element, wanted: str) -> bool:
+    now = hands.again(box)
+    return now is not None and now.text == wanted
+
+
 class EnterArgs(MoveArgs):
     cell: str = Field(pattern=r"^[A-Z]{1,3}[0-9]{1,7}$")
     text: str = Field(
@@ -91,9 +96,7 @@ def enter(hands: Hands, args: EnterArgs) -> Acts:
     for attempt in (1, 2):
         yield from select(hands, SelectArgs(cells=args.cell))
 
-        def left() -> bool:
-            return name_box(hands).text != args.cell
-
+        left = partial(is_so, hands, name_box(hands), lambda box: box.text != args.cell)
         # A second time, Delete takes away what Calc completed from the column's other entries.
         typed = hands.type(args.text) + hands.key("Delete") if attempt == 2 else hands.type(args.text)
         yield typed + hands.key("Return", until=left)
@@ -117,11 +120,7 @@ def toolbar(hands: Hands, args: ToolbarArgs) -> Acts:
     if "disabled" in button.states:
         raise MoveError(f"the button {args.button!r} is greyed out")
     was = "checked" in button.states or "pressed" in button.states
-
-    def switched() -> bool:
-        now = hands.again(button)
-        return now is None or ("checked" in now.states or "pressed" in now.states) != was
-
+    switched = partial(is_so, hands, button, lambda e: ("checked" in e.states or "pressed" in e.states) != was)
     # A button with a list beside it is pressed on its left, away from the arrow.
     fx = 0.35 if button.box[2] > 40 else 0.5
     yield hands.click(button, fx=fx, until=switched if button.role == "toggle button" else None)
@@ -141,12 +140,10 @@ class SheetArgs(MoveArgs):
 def sheet(hands: Hands, args: SheetArgs) -> Acts:
     """Bring a sheet to the front by its tab."""
 
-    def shown() -> bool:
-        now = hands.look(args.name, "page tab", where=_is_sheet_tab)
-        return now is not None and "selected" in now.states
-
-    if not shown():
-        yield hands.click(sheet_tab(hands, args.name), until=shown)
+    page = sheet_tab(hands, args.name)
+    shown = partial(is_so, hands, page, lambda e: "selected" in e.states)
+    if "selected" not in page.states:
+        yield hands.click(page, until=shown)
         hands.wait(shown, f"the sheet {args.name!r} does not come to the front")
 
 
@@ -203,6 +200,36 @@ def delete_sheet(hands: Hands, args: DeleteSheetArgs) -> Acts:
     if not hands.becomes(gone, 0.5):
         yield hands.click(hands.find("Yes", "push button"), until=gone)
     hands.wait(gone, f"the sheet {args.name!r} is still there")
+
+
+class MoveSheetArgs(MoveArgs):
+    sheet: str
+    before: str | None = Field(None, description="the sheet it comes to stand before; without it, the end")
+
+
+@move("move_sheet", MoveSheetArgs)
+def move_sheet(hands: Hands, args: MoveSheetArgs) -> Acts:
+    """Drag a sheet's tab to another place in the row of tabs."""
+
+    def tabs() -> list[Element]:
+        return sorted(hands.scene().select(None, "page tab", where=_is_sheet_tab), key=lambda e: e.box[0])
+
+    def placed() -> bool:
+        names = [tab.name for tab in tabs()]
+        if args.before is None:
+            return names[-1] == args.sheet
+        return args.sheet in names and names[names.index(args.sheet) + 1 :][:1] == [args.before]
+
+    if placed():
+        return
+    start = sheet_tab(hands, args.sheet)
+    # Dropped on a tab it comes before that one, dropped beside the last tab to the end.
+    last = tabs()[-1]
+    end = hands.at(last.box[0] + last.box[2] + 14, last.box[1] + last.box[3] // 2)
+    if args.before is not None:
+        end = hands.middle(sheet_tab(hands, args.before), 0.4)
+    yield hands.drag(hands.middle(start), end, start, until=placed)
+    hands.wait(placed, f"the sheet {args.sheet!r} does not come to its place")
 
 
 class SaveArgs(MoveArgs):
@@ -275,6 +302,52 @@ def sort(hands: Hands, args: SortArgs) -> Acts:
     yield from press(hands, PressArgs(button="OK", dialog="Sort"))
 
 
+class NumberFormatArgs(MoveArgs):
+    cells: str = Field(pattern=rf"^{_REF.pattern}$")
+    code: str = Field(min_length=1, description="the format code: 0.00%, #,##0.00, YYYY-MM-DD")
+
+
+@move("number_format", NumberFormatArgs)
+def number_format(hands: Hands, args: NumberFormatArgs) -> Acts:
+    """Give cells a number format by its code, through the dialog Format > Cells."""
+    dialog = "Format Cells"
+    yield from select(hands, SelectArgs(cells=args.cells))
+    yield from menu(hands, MenuArgs(path=("Format", "Cells..."), opens=dialog))
+    yield from tab(hands, TabArgs(name="Numbers", within=dialog))
+    yield from fill(hands, FillArgs(text=args.code, within="Format Code"))
+    yield from press(hands, PressArgs(button="OK", dialog=dialog))
+
+
+class ChartArgs(MoveArgs):
+    range: str = Field(pattern=rf"^{_REF.pattern}$", description="what it shows, with headings")
+    kind: str = Field("Column", description="as the list says it: Column, Bar, Pie, Line, XY (Scatter)")
+    title: str | None = None
+
+
+@move("chart", ChartArgs)
+def chart(hands: Hands, args: ChartArgs) -> Acts:
+    """Insert a chart of a range through the chart wizard, and go back to the sheet."""
+    wizard = "Chart Type"
+    yield from select(hands, SelectArgs(cells=args.range))
+    yield from menu(hands, MenuArgs(path=("Insert", "Chart..."), opens=wizard))
+
+    def kind() -> Element | None:
+        return hands.look(args.kind, "table cell", within=wizard, where=lambda e: "selected" in e.states)
+
+    if kind() is None:
+        yield hands.click(hands.find(args.kind, "table cell", within=wizard), until=kind)
+    if args.title is not None:  # on the fourth page; each page has a window title of its own
+        for _ in range(3):
+            yield from press(hands, PressArgs(button="Next >", closes=False))
+        yield from fill(hands, FillArgs(text=args.title, field="Title", within="Chart Elements"))
+    yield from press(hands, PressArgs(button="Finish"))
+    # The chart is being edited now; a click on a cell beside it leaves it.
+    sheet_menu = hands.showing("Sheet", "menu")
+    free = next((cell for cell in hands.slot.cells().visible()[::-1]), None)
+    yield hands.key("Escape", until=sheet_menu) if free is None else hands.click(free, until=sheet_menu)
+    hands.wait(sheet_menu, "the chart stays in editing")
+
+
 class AutofilterArgs(MoveArgs):
     main: ClassVar[str] = "range"
     range: str = Field(pattern=rf"^{_REF.pattern}$", description="the table, with its heading row")
@@ -283,14 +356,11 @@ class AutofilterArgs(MoveArgs):
 @move("autofilter", AutofilterArgs)
 def autofilter(hands: Hands, args: AutofilterArgs) -> Acts:
     """Put filter buttons on the headings of a table."""
-
-    def shown() -> bool:
-        button = hands.look("AutoFilter", BUTTON_ROLES, within="Standard")
-        return button is not None and "checked" in button.states
-
     yield from select(hands, SelectArgs(cells=args.range))
-    if not shown():
-        yield hands.click(hands.find("AutoFilter", BUTTON_ROLES, within="Standard"), until=shown)
+    button = hands.find("AutoFilter", BUTTON_ROLES, within="Standard")
+    shown = partial(is_so, hands, button, lambda e: "checked" in e.states)
+    if "checked" not in button.states:
+        yield hands.click(button, until=shown)
     if not hands.becomes(shown, 1.0):
         yield from menu(hands, MenuArgs(path=("Data", "AutoFilter")))
         hands.wait(shown, f"{args.range} has no filter buttons")

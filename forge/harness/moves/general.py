@@ -187,25 +187,18 @@ class PressArgs(MoveArgs):
 def press(hands: Hands, args: PressArgs) -> Acts:
     """Press a button of a dialog, which then closes."""
     element = hands.find(args.button, "push button", within=args.dialog)
-    root = _window_of(hands.scene(element.app or None), element)
+    root = next((e for e in hands.scene().ancestors(element) if len(e.path) == 1), None)
+    window = None if root is None else hands.window(root.name)
 
     def closed() -> bool:
-        now = hands.look(args.button, "push button", within=args.dialog)
-        return now is None or now.path[:1] != element.path[:1] or _title(hands, now) != (root.name if root else "")
+        if window is not None:
+            return all(other.id != window.id for other in hands.slot.windows())
+        return hands.again(element) is None
 
     yield hands.click(element, until=closed if args.closes else None)
     if args.closes and not hands.becomes(closed, 1.0):
         yield hands.click(hands.find(args.button, "push button", within=args.dialog), until=closed)
         hands.wait(closed, f"the dialog stays open after {args.button!r}")
-
-
-def _window_of(scene: Scene, element: Element) -> Element | None:
-    return next((e for e in scene.ancestors(element) if e.role in ("dialog", "frame", "window", "alert")), None)
-
-
-def _title(hands: Hands, element: Element) -> str:
-    window = _window_of(hands.scene(element.app or None), element)
-    return window.name if window else ""
 
 
 class FillArgs(MoveArgs):
@@ -226,7 +219,7 @@ def fill(hands: Hands, args: FillArgs) -> Acts:
         )
 
     def filled() -> bool:
-        now = by_label(hands.scene(), args.field, ENTRY_ROLES, args.within, args.nth)
+        now = hands.again(entry) or by_label(hands.scene(), args.field, ENTRY_ROLES, args.within, args.nth)
         return now is not None and now.text is not None and _same_text(now.text, args.text)
 
     entry = field()
@@ -265,23 +258,26 @@ def uncheck(hands: Hands, args: CheckArgs) -> Acts:
 def _switch(hands: Hands, args: CheckArgs, *, on: bool) -> Acts:
     roles = ("check box", "radio button", "toggle button", "switch")
 
-    def state() -> bool | None:
-        element = hands.look(args.name, roles, within=args.within, index=args.index)
-        return None if element is None else bool({"checked", "pressed", "selected"} & set(element.states))
-
-    def switched() -> bool:
-        return state() == on
+    def is_on(element: Element) -> bool:
+        return bool({"checked", "pressed", "selected"} & set(element.states))
 
     for fx in (None, 0.5):
         element = hands.find(args.name, roles, within=args.within, index=args.index)
-        if switched():
+        if is_on(element) == on:
             return
+        switched = partial(is_so, hands, element, lambda e: is_on(e) == on)
         # The label beside a box is a part of it; the box itself is on the left.
         at = fx or (0.5 if element.role == "toggle button" else min(0.5, 11 / element.box[2]))
         yield hands.click(element, fx=at, until=switched)
         if hands.becomes(switched, 1.0):
             return
     raise MoveError(f"{args.name!r} does not become {'checked' if on else 'unchecked'}")
+
+
+def is_so(hands: Hands, element: Element, test: Callable[[Element], bool]) -> bool:
+    """Whether an element is still where it was, and passes a test."""
+    now = hands.again(element)
+    return now is not None and test(now)
 
 
 class PickArgs(MoveArgs):
@@ -354,12 +350,8 @@ class TabArgs(MoveArgs):
 def tab(hands: Hands, args: TabArgs) -> Acts:
     """Show a page of a tabbed dialog."""
     page = hands.find(args.name, "page tab", within=args.within)
-
-    def shown() -> bool:
-        now = hands.look(args.name, "page tab", within=args.within)
-        return now is not None and "selected" in now.states
-
-    if not shown():
+    shown = partial(is_so, hands, page, lambda e: "selected" in e.states)
+    if "selected" not in page.states:
         yield hands.click(page, until=shown)
         hands.wait(shown, f"the page {args.name!r} does not come up")
 

@@ -181,7 +181,7 @@ def _choose_from(hands: Hands, find: Callable[[], Element], path: tuple[str, ...
         parent, wanted = item, label
 
         def below(parent: Element = parent, wanted: str = wanted) -> Element | None:
-            entries = hands.scene().entries(hands.again(parent) or parent)
+            entries = hands.scene().entries(parent)
             return next((e for e in entries if same_name(e.name, wanted)), None)
 
         yield hands.click(parent, until=below)

@@ -174,7 +174,7 @@ def tag(hands: Hands, args: TagArgs) -> Acts:
     top = hands.find("Tag", "menu")
 
     def entry() -> Element | None:
-        found = hands.scene().entries(hands.again(top) or top)
+        found = hands.scene().entries(top)
         return next((e for e in found if re.fullmatch(r"(\d+ )?" + re.escape(args.tag), e.name)), None)
 
     yield hands.click(top, until=entry)
