@@ -167,6 +167,13 @@ class Office:
             raise DesktopError("the office is not open", mend="use `with Office() as office:`")
         return self._claim.folder / "run" / "office.sock"
 
+    @property
+    def pid(self) -> int:
+        """Host process id of the box. Raises DesktopError while the office is not open."""
+        if self._process is None:
+            raise DesktopError("the office is not open", mend="use `with Office() as office:`")
+        return self._process.pid
+
     def client(self, *, clock: str | None = None, cache: Path | None = None) -> OfficeClient:
         """A client of this office."""
         return OfficeClient(self.address, clock=clock, cache=cache)

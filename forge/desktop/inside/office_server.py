@@ -26,6 +26,7 @@ import zipfile
 import uno
 import unohelper
 from com.sun.star.beans import PropertyValue
+from com.sun.star.lang import DisposedException
 from com.sun.star.task import XInteractionHandler
 
 SOFFICE = "/usr/lib/libreoffice/program/soffice.bin"
@@ -167,6 +168,10 @@ class Worker:
             except Exception:
                 self.stop()
 
+    def is_gone(self, error):
+        """Whether a call failed because LibreOffice died and not because of the document."""
+        return isinstance(error, DisposedException) or "URP bridge" in str(error) or self.process.poll() is not None
+
     def load(self, source, suffix):
         if suffix in ZIPPED:
             check_zip(source)
@@ -184,7 +189,7 @@ class Worker:
         try:
             document = self.desktop.loadComponentFromURL(f"file://{source}", "_blank", 0, tuple(arguments))
         except Exception as error:
-            if self.process.poll() is not None:
+            if self.is_gone(error):
                 raise
             said = "; ".join([*refuser.said, str(getattr(error, "Message", error))[:200]])
             raise DocumentError(f"LibreOffice could not load it: {said}") from None
@@ -204,7 +209,7 @@ class Worker:
         try:
             document.storeToURL(f"file://{path}", tuple(arguments))
         except Exception as error:
-            if self.process.poll() is not None:
+            if self.is_gone(error):
                 raise
             raise DocumentError(f"LibreOffice could not store it as {target}: {error}") from None
         with open(path, "rb") as file:
@@ -374,6 +379,7 @@ def answer(connection, workers, timeout):
         except DocumentError as error:
             response = ({"error": "document", "message": str(error)}, b"")
         except Exception as error:
+            # also a crash on the document's account is a crash: only what LibreOffice itself refuses is its fault
             if expired.is_set():
                 response = ({"error": "timeout", "message": f"LibreOffice took longer than {seconds:g} s"}, b"")
             else:

@@ -1,0 +1,149 @@
+"""Leftovers of dead owners go, those of living neighbours stay; caches are built once and never by halves."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from forge.desktop.place import cached, locale_folder, remove
+from forge.desktop.sweep import claim, forget_display, sweep
+from forge.records import DesktopError
+
+OWNER = """
+import sys, time
+from pathlib import Path
+from forge.desktop.sweep import claim
+print(claim("slot", Path(sys.argv[1])).folder, flush=True)
+time.sleep(600)
+"""
+
+
+def owner(root: Path) -> tuple[subprocess.Popen[str], Path]:
+    """Another process that owns a folder below `root`."""
+    process = subprocess.Popen([sys.executable, "-c", OWNER, str(root)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return process, Path(process.stdout.readline().strip())
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert process.stdout is not None
+    process.stdout.close()
+
+
+def test_a_dead_owners_folder_goes_and_a_living_ones_stays(tmp_path: Path) -> None:
+    dead, dead_folder = owner(tmp_path)
+    alive, alive_folder = owner(tmp_path)
+    (dead_folder / "home").mkdir()
+    (dead_folder / "home" / "file").write_text("x")
+    (dead_folder / "home").chmod(0)
+    end(dead)
+    try:
+        assert sweep(tmp_path) == [dead_folder.name]
+        assert not dead_folder.exists()
+        assert alive_folder.exists()
+    finally:
+        end(alive)
+
+
+def test_claiming_sweeps_first(tmp_path: Path) -> None:
+    dead, folder = owner(tmp_path)
+    end(dead)
+    mine = claim("slot", tmp_path)
+    assert not folder.exists()
+    mine.release()
+    mine.release()
+    assert os.listdir(tmp_path / "slots") == []
+
+
+def test_ones_own_folder_is_never_swept(tmp_path: Path) -> None:
+    mine = claim("slot", tmp_path)
+    assert sweep(tmp_path) == []
+    assert mine.folder.exists()
+    mine.release()
+
+
+def test_a_place_that_cannot_hold_slots_is_named(tmp_path: Path) -> None:
+    (tmp_path / "slots").write_text("a file")
+    with pytest.raises(DesktopError, match="slots"):
+        claim("slot", tmp_path)
+
+
+def test_only_a_dead_displays_socket_is_removed() -> None:
+    number = 60000 + os.getpid() % 5000
+    path = Path(f"/tmp/.X11-unix/X{number}")
+    path.parent.mkdir(mode=0o1777, exist_ok=True)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+        forget_display(number)
+        assert path.exists()
+    forget_display(number)
+    assert not path.exists()
+
+
+def test_a_cache_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORGE_CACHE", str(tmp_path))
+    built = []
+    barrier = threading.Barrier(4)
+
+    def build(folder: Path) -> None:
+        built.append(1)
+        (folder / "content").write_text("whole")
+
+    def use() -> None:
+        barrier.wait()
+        assert (cached("thing/one", build) / "content").read_text() == "whole"
+
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert os.listdir(tmp_path / "thing") == ["one"]
+    assert cached("thing/one", build) == tmp_path / "thing" / "one"
+
+
+def test_what_fails_to_build_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORGE_CACHE", str(tmp_path))
+
+    def build(folder: Path) -> None:
+        (folder / "half").write_text("half")
+        raise DesktopError("no luck")
+
+    with pytest.raises(DesktopError, match="no luck"):
+        cached("thing", build)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_built_in_locale_needs_no_folder() -> None:
+    assert locale_folder("C.UTF-8") is None
+    folder = locale_folder("en_US.UTF-8")
+    assert folder is not None
+    assert (folder / "en_US.UTF-8" / "LC_TIME").is_file()
+
+
+@pytest.mark.parametrize("name", ["../../etc.UTF-8", "en_US.ISO-8859-1", "", "a b.UTF-8"])
+def test_odd_locales_are_refused(name: str) -> None:
+    with pytest.raises(DesktopError):
+        locale_folder(name)
+
+
+def test_removing_follows_no_link(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("x")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "link").symlink_to(outside)
+    remove(folder)
+    assert not folder.exists()
+    assert (outside / "kept").exists()
