@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from forge.harness.layers.office.python.sheetpatch.formulas import canonical
 from forge.harness.layers.office.python.sheetpatch.references import Area, address, column_letters, quote
 from forge.records import JSON, digest
+from preparers.calc.book.text import field_value
 from preparers.calc.formats import classify
 from preparers.calc.params import WorkbookParams, moment
 from preparers.calc.plan import PlannedSheet, plain_date
@@ -196,7 +197,7 @@ def _planned(sheet: PlannedSheet, values: Mapping[str, JSON], suffix: str) -> Se
         if cell.formula is not None and value is None:
             value = ""
         if text:
-            cells[place] = SeenCell(as_text(value, code))
+            cells[place] = SeenCell(field_value(as_text(value, code)))
             continue
         formula = None if cell.formula is None else canonical(cell.formula, absolute=True)
         cells[place] = SeenCell(value, formula, code)
@@ -221,18 +222,21 @@ def _planned(sheet: PlannedSheet, values: Mapping[str, JSON], suffix: str) -> Se
     return found
 
 
-def as_text(value: JSON, code: str) -> JSON:
-    """A value as a .csv holds it, read back: dates are ISO texts, truths TRUE and FALSE."""
+def as_text(value: JSON, code: str) -> str:
+    """A value as a .csv holds it: dates are ISO texts, truths TRUE and FALSE, whole numbers without a point."""
     if isinstance(value, dict):
         return str(value.get("error"))
     if isinstance(value, bool):
         return str(value).upper()
-    if isinstance(value, int | float) and classify(code).kind in ("date", "datetime"):
-        return plain_date(value)
-    if isinstance(value, int | float) and classify(code).kind == "time":
-        seconds = round(value * 86400)
-        return f"{seconds // 3600:02d}:{seconds % 3600 // 60:02d}"
-    return value
+    if isinstance(value, int | float):
+        kind = classify(code).kind
+        if kind in ("date", "datetime"):
+            return plain_date(value)
+        if kind == "time":
+            minutes = round(value * 1440)
+            return f"{minutes // 60:02d}:{minutes % 60:02d}"
+        return str(int(value)) if float(value).is_integer() else repr(float(f"{value:.15g}"))
+    return "" if value is None else str(value)
 
 
 def _filled(cell: SeenCell) -> bool:

@@ -12,7 +12,6 @@ from forge.harness.layers.office.python.sheetpatch.references import Area, colum
 from forge.harness.layers.office.python.sheetpatch.values import to_number
 from forge.records import JSON, PreparerError
 from preparers.calc.book import Book, read_book
-from preparers.calc.book.container import Parts
 from preparers.calc.book.text import read_csv
 from preparers.calc.facts import SeenCell, SeenSheet, workbook_facts
 from preparers.calc.params import WorkbookParams
@@ -25,7 +24,7 @@ def see(data: bytes, params: WorkbookParams) -> dict[str, JSON]:
     """
     name = params.path
     if params.suffix == ".csv":
-        book = read_csv(data, name)
+        book = read_csv(data, name, params.delimiter)
         sheets = [_from_book(book, 0)]
         sheets[0].name = params.sheets[0].name
         _find_tables(sheets, params)
@@ -47,7 +46,6 @@ def _by_openpyxl(data: bytes, name: str) -> list[SeenSheet]:
     import openpyxl
     from openpyxl.utils.exceptions import InvalidFileException
 
-    Parts(data, name)
     try:
         formulas = openpyxl.load_workbook(io.BytesIO(data))
         values = openpyxl.load_workbook(io.BytesIO(data), data_only=True)

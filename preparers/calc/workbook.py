@@ -84,11 +84,12 @@ def _csv(sheet: PlannedSheet, values: dict[str, JSON], delimiter: str) -> bytes:
     filled = {}
     for place, cell in sheet.cells.items():
         value = values.get(address(*place)) if cell.formula is not None else cell.value
-        if value is not None and value != "":
-            filled[place] = as_text(value, cell.look.get("num_format", "General"))
+        text = as_text(value, cell.look.get("num_format", "General"))
+        if text:
+            filled[place] = text
     bottom, right = max((row for row, _ in filled), default=0), max((column for _, column in filled), default=0)
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
     for row in range(1, bottom + 1):
         writer.writerow([filled.get((row, column), "") for column in range(1, right + 1)])
-    return text.getvalue().encode()
+    return buffer.getvalue().encode()

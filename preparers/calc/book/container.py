@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from typing import Any
 
 from forge.records import PreparerError
@@ -20,7 +21,7 @@ class Parts:
     """The parts of an office file (a zip of XML files), parsed on demand.
 
     Raises PreparerError naming the file and what is wrong with it: no zip, cut short, too large, a part missing or
-    broken.
+    broken. All parts are unpacked once, so that damage is found wherever it is.
     """
 
     def __init__(self, data: bytes, name: str):
@@ -37,6 +38,8 @@ class Parts:
                 f"{name} unpacks from {len(data)} to {size} bytes in {len(infos)} parts: no honest workbook"
             )
         self._infos = {info.filename: info for info in infos}
+        for part in self._infos:
+            self.read(part)
 
     def __contains__(self, part: str) -> bool:
         return part in self._infos
@@ -52,9 +55,15 @@ class Parts:
             raise PreparerError(f"{self.name} has no part {part}: cut short, or no workbook of its suffix")
         try:
             return self._archive.read(self._infos[part])
-        except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
-            raise PreparerError(f"{self.name}: part {part} is damaged: {error}") from None
-        except Exception as error:  # zlib.error has no base of its own in zipfile's documentation
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            EOFError,
+            OSError,
+            NotImplementedError,
+            RuntimeError,
+            ValueError,
+        ) as error:
             raise PreparerError(f"{self.name}: part {part} is damaged: {error}") from None
 
     def xml(self, part: str) -> Any:

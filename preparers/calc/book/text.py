@@ -33,11 +33,16 @@ def rows_of(data: bytes, name: str, delimiter: str | None = None) -> list[list[s
         raise PreparerError(f"{name} is no table: {error}") from None
 
 
-def read_csv(data: bytes, name: str) -> Book:
-    """Read a table; fields that are plainly numbers become numbers."""
+def read_csv(data: bytes, name: str, delimiter: str | None = None) -> Book:
+    """Read a table; fields that are plainly numbers become numbers. The delimiter is guessed unless it is given."""
     sheet = Sheet(PurePosixPath(name).stem or "Sheet1")
-    for row, fields in enumerate(rows_of(data, name), 1):
+    for row, fields in enumerate(rows_of(data, name, delimiter), 1):
         for column, text in enumerate(fields, 1):
             if text != "":
-                sheet.cells[row, column] = Cell(float(text) if _NUMBER.fullmatch(text) else text)
+                sheet.cells[row, column] = Cell(field_value(text))
     return Book([sheet])
+
+
+def field_value(text: str) -> float | str:
+    """What a field means to a reader: a plain number, or its text. A text that looks like a number is lost as such."""
+    return float(text) if _NUMBER.fullmatch(text) else text

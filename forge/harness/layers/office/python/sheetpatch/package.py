@@ -6,6 +6,7 @@ import io
 import os
 import posixpath
 import zipfile
+import zlib
 from pathlib import Path
 
 from .markup import Document, MarkupError, Node
@@ -39,7 +40,7 @@ class Package:
                 for info in infos:
                     self._infos[info.filename] = info
                     self._parts[info.filename] = archive.read(info)
-        except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
             raise SheetPatchError(f"{name}: no readable zip file: {error}") from None
 
     def __contains__(self, part: str) -> bool:
