@@ -35,7 +35,11 @@ def main() -> None:
     chosen = options(__doc__ or "")
     tasks = 2 if chosen.quick else 6
     figures = []
-    for name, pattern, target in (("Calc", "calc.*", ">= 0.5"), ("mail", "thunderbird.*", ""), ("file", "files.*", ">= 1")):
+    for name, pattern, target in (
+        ("Calc", "calc.*", ">= 0.5"),
+        ("mail", "thunderbird.*", ""),
+        ("file", "files.*", ">= 1"),
+    ):
         count, seconds = rate([pattern], tasks)
         figures.append(Figure(f"{name} tasks probed", count / seconds, "tasks/s", target))
     show(figures, as_json=chosen.json)

@@ -42,5 +42,7 @@ def show(figures: list[Figure], *, as_json: bool) -> None:
         return
     from rounds.terminal import print_table
 
-    rows = [(f.name, round(f.value, 3), f.unit, f.target, {None: "", True: "met", False: "MISSED"}[f.met]) for f in figures]
+    rows = [
+        (f.name, round(f.value, 3), f.unit, f.target, {None: "", True: "met", False: "MISSED"}[f.met]) for f in figures
+    ]
     print_table("", ["figure", "value", "unit", "target", ""], rows)

@@ -22,5 +22,6 @@ def use_embedded_server(home: Path) -> None:
     os.environ.setdefault("DO_NOT_TRACK", "1")
     os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", START_SECONDS)
     if "PREFECT_API_URL" not in os.environ:
-        os.environ.setdefault("PREFECT_HOME", str((home / "prefect").resolve()))
+        folder = Path(os.environ.setdefault("PREFECT_HOME", str((home / "prefect").resolve())))
+        folder.mkdir(parents=True, exist_ok=True)  # Prefect makes the last folder only
         os.environ.setdefault("PREFECT_LOGGING_LEVEL", "WARNING")

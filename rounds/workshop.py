@@ -67,7 +67,7 @@ class Workshop:
     def graders(self) -> GraderPool:
         """Graders in fresh processes."""
         with self._lock:
-            return self._stack.enter_context(GraderPool(self.workers))
+            return self._stack.enter_context(GraderPool(self.workers, scratch=self.scratch))
 
     def kitchen(self) -> Kitchen:
         """What drawing a task needs."""

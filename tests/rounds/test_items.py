@@ -100,7 +100,7 @@ async def test_nothing_is_written_when_the_lease_was_lost(warehouse: Warehouse) 
         assert warehouse.claims.acquire("test", "x", "another", 60) is not None
         return lambda session: warehouse.register_skill(session, skill("make-a"))
 
-    with pytest.raises(WarehouseError, match="not .* any more"):
+    with pytest.raises(WarehouseError, match=r"not .* any more"):
         # the loser waits for the other owner; here that one never finishes, so one attempt is enough
         await asyncio.wait_for(_one_attempt(warehouse, slow), 20)
     assert warehouse.skills() == []

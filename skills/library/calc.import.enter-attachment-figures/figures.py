@@ -10,7 +10,10 @@ ITEMS = {
     "cleaning": ["Offices", "Kitchen", "Stairs", "Windows", "Carpets", "Yard", "Bins"],
     "energy": ["Gas", "Power", "District heat", "Water", "Oil", "Solar feed-in", "Standing charge"],
 }
-MONTHS = "January February March April May June July August September October November December".split()
+MONTHS = [
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+]  # fmt: skip
 LOOKS = {
     "plain": {},
     "titled": {"titles": ["Budget and actual figures", "to be filled in once the bill is there"], "at": "B4"},
@@ -26,8 +29,10 @@ def compute(box, matter, month, lines, sender, owner, dress):
 
     names = sorted(ITEMS[matter], key=lambda name: number("order", name))[:lines]
     amounts = [(number("amount", name) % 90000 + 4000) / 100 for name in names]
-    planned = [round(amount * (80 + number("plan", name) % 40) / 100) for name, amount in zip(names, amounts)]
-    mixed = sorted(zip(names, amounts), key=lambda pair: number("csv", pair[0]))
+    planned = [
+        round(amount * (80 + number("plan", name) % 40) / 100) for name, amount in zip(names, amounts, strict=True)
+    ]
+    mixed = sorted(zip(names, amounts, strict=True), key=lambda pair: number("csv", pair[0]))
     text = "Item,Amount\n" + "".join(f"{name},{amount:.2f}\n" for name, amount in mixed)
     subject = f"{matter.capitalize()} in {MONTHS[month - 1]}: the bill in figures"
     attachment = f"{matter}-{month:02}.csv"
@@ -53,7 +58,7 @@ def compute(box, matter, month, lines, sender, owner, dress):
         {"name": "Actual", "type": "number"},
         {"name": "Responsible", "type": "text"},
     ]
-    rows = [[name, plan, None, owner] for name, plan in zip(names, planned)]
+    rows = [[name, plan, None, owner] for name, plan in zip(names, planned, strict=True)]
     sheet = {"name": matter.capitalize(), "table": {"columns": columns, "rows": rows}, **LOOKS[dress]}
     return {
         "box": {**box, "folders": folders},

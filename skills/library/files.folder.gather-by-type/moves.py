@@ -1,0 +1,2 @@
+def compute(found):
+    return {file["path"]: file["moved"] for file in found}
