@@ -111,7 +111,7 @@ class Claims:
         limit_attempts: int | None = None,
         limit: int | None = None,
     ) -> list[Lease]:
-        """Get as many of these claims as are to be had, at most `limit`, in one transaction; in the order of `keys`."""
+        """Get the first of these claims that are to be had, at most `limit`, in one transaction; in the order of `keys`."""
         wanted = list(dict.fromkeys(keys))
         leases: list[Lease] = []
         with self.begin() as connection:
@@ -123,8 +123,7 @@ class Claims:
                 lease = self._take(connection, kind, key, owner, ttl, limit_attempts, moment)
                 if lease is not None:
                     leases.append(lease)
-        order = {key: place for place, key in enumerate(wanted)}
-        return sorted(leases, key=lambda lease: order[lease.key])
+        return leases
 
     def renew(self, leases: Iterable[Lease], ttl: float | None = None) -> None:
         """Renew many leases in one transaction. Raises WarehouseError when one is lost; the others are renewed."""
@@ -207,7 +206,7 @@ class Claims:
         for start in range(0, len(keys), 500):  # bounds the number of bound parameters
             part = keys[start : start + 500]
             found |= set(connection.scalars(select(C.key).where(C.kind == kind, C.key.in_(part), free)))
-        return sorted(found)
+        return [key for key in keys if key in found]
 
     def _take(
         self,

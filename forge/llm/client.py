@@ -185,7 +185,7 @@ class Client:
             row["model"] = result.model or self.endpoint.model
         else:
             row |= {"status": result.ledger, "error": result.message[:2000]}
-        await asyncio.to_thread(self._write, ModelCall(**row))
+        await asyncio.shield(asyncio.to_thread(self._write, ModelCall(**row)))  # also when the caller is cancelled now
         return result
 
     def _write(self, call: ModelCall) -> None:
