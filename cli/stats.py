@@ -7,10 +7,20 @@ from typing import Annotated
 import typer
 
 
-def stats(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False) -> None:
+KILLS = "Kills by check"
+
+
+def stats(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
+    kills: Annotated[bool, typer.Option("--kills", help="Show how every kind of near-miss fared, check by check.")] = False,
+) -> None:
     """Tasks, acceptance, probes, trajectories, shares and cost; each figure is a view in the warehouse.
 
-    Example: forge stats --json
+    Examples:
+
+      forge stats --json
+
+      forge stats --kills
     """
     from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
@@ -22,4 +32,5 @@ def stats(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a
         print_json(figures)
         return
     for title, (columns, rows) in tables.items():
-        print_table(title, columns, rows)
+        if kills == (title == KILLS):
+            print_table(title, columns, rows)

@@ -55,7 +55,8 @@ def main() -> None:
         print_json(report)
     else:
         with Workshop() as workshop:
-            for title, (columns, rows) in workshop.warehouse.report().items():
+            for title in ("Tasks by skill", "Probes over all candidates", "Trajectories by outcome"):
+                columns, rows = workshop.warehouse.report()[title]
                 print_table(title, columns, rows)
         print(f"round {report['round']}: {report['accepted']} tasks accepted, {report['rejected']} rejected")
         for skill, missing in report["short"].items():

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
+LOG_WIDTH = 150
+"""Characters of a table's line where no terminal says how wide it is."""
+
+
 def print_json(value: Any) -> None:
     """Print JSON for a script: stable key order, readable indentation."""
     json.dump(value, sys.stdout, indent=2, ensure_ascii=False, sort_keys=True)
@@ -27,10 +31,11 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     table = Table(title=title, title_justify="left", header_style="bold")
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], int | float) or row[index] is None for row in rows)
-        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold", no_wrap=index == 0)
     for row in rows:
         table.add_row(*(_cell(value) for value in row))
-    Console().print(table)
+    # a pipe or a log has no width of its own: do not fold a table into eighty columns there
+    Console(width=None if sys.stdout.isatty() else LOG_WIDTH).print(table)
 
 
 def _cell(value: Any) -> str:
