@@ -226,7 +226,7 @@ def _annotated(table: _Table, rng: random.Random) -> Fields:
         validation.append(
             {"range": table.column(chosen["name"], at), "kind": "list", "values": list(chosen["choices"])}
         )
-    hidden = {
+    hidden: Fields = {
         "name": _free("Rates", table.sheet),
         "hidden": True,
         "cells": [

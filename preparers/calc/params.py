@@ -12,7 +12,7 @@ from forge.harness.layers.office.python.sheetpatch.references import Area
 from forge.records import JSON
 from forge.records.artifact import GuestPath
 from preparers.base import Params
-from preparers.calc.formats import classify, compose
+from preparers.calc.formats import compose
 
 ColumnType = Literal["text", "integer", "number", "currency", "percent", "date", "datetime", "time", "boolean"]
 ChartKind = Literal["column", "bar", "line", "pie", "area", "scatter", "doughnut"]
@@ -334,9 +334,3 @@ def _fits(kind: str, value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return kind != "integer" or float(value).is_integer()
-
-
-def kind_of(code: str) -> str:
-    """The kind of column that a number format code makes: currency, percent, date, ..., or number."""
-    kind = classify(code).kind
-    return kind if kind in ("currency", "percent", "date", "time", "datetime") else "number"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import date, datetime, time
+from datetime import time
 from typing import Any
 
-from forge.harness.layers.office.python.sheetpatch.references import Area, address, column_letters, column_number, quote
-from forge.harness.layers.office.python.sheetpatch.values import to_number
+from forge.harness.layers.office.python.sheetpatch.references import Area, address, column_letters, column_number
+from forge.harness.layers.office.python.sheetpatch.values import to_date, to_number
 from forge.records import JSON, PreparerError
 from preparers.calc.formats import classify
 from preparers.calc.params import Column, Look, Sheet, WorkbookParams, moment
@@ -64,9 +64,9 @@ class PlannedSheet:
                 needed[column] = max(needed.get(column, 0.0), _length(cell))
         found = {column: min(max(width + 2.0, 8.5), 42.0) for column, width in needed.items()}
         if self.params.table and self.table:
-            for offset, column in enumerate(self.params.table.columns):
-                if column.width is not None:
-                    found[self.table.left + offset] = column.width
+            for offset, told in enumerate(self.params.table.columns):
+                if told.width is not None:
+                    found[self.table.left + offset] = told.width
         found |= {column_number(letters): width for letters, width in self.params.widths.items()}
         return found
 
@@ -209,27 +209,7 @@ def _length(cell: PlannedCell) -> float:
     return 0.0
 
 
-def qualified(sheet: str, area: str) -> str:
-    """A range with its sheet, as formulas on other sheets write it."""
-    return f"{quote(sheet)}!{area}"
-
-
 def plain_date(value: float) -> str:
     """The ISO text of a number of days: date, or date and time."""
-    from forge.harness.layers.office.python.sheetpatch.values import to_date
-
     found = to_date(value)
     return found.date().isoformat() if found.time() == time() else found.isoformat(timespec="minutes")
-
-
-__all__ = [
-    "PlannedCell",
-    "PlannedSheet",
-    "PlannedTable",
-    "date",
-    "datetime",
-    "number_of",
-    "plain_date",
-    "plan",
-    "qualified",
-]

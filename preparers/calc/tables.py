@@ -20,7 +20,6 @@ import yaml
 
 from forge.records import JSON, InputError, PreparerError
 from preparers.calc.formats import compose
-from preparers.calc.params import Table
 
 _DATA = Path(__file__).parent / "data"
 _ATTEMPTS = 40
@@ -220,7 +219,8 @@ class _Drawer:
 
     def _share(self, name: str, draw: Mapping[str, Any], row: Row) -> int:
         low, high = draw["share"]["range"]
-        return round(row[draw["share"]["of"]] * (low + (high - low) * self._rng.random()))
+        whole: int = row[draw["share"]["of"]]
+        return round(whole * (low + (high - low) * self._rng.random()))
 
     def _scaled(self, name: str, draw: Mapping[str, Any], row: Row) -> float:
         spec = draw["scaled"]
@@ -236,7 +236,7 @@ class _Drawer:
         return _half_up(value, draw["decimals"])
 
     def _sum_of(self, name: str, draw: Mapping[str, Any], row: Row) -> float:
-        total = sum(row[part] for part in draw["sum"])
+        total: float = sum(row[part] for part in draw["sum"])
         return round(total, draw["decimals"]) if "decimals" in draw else total
 
     def _ratio(self, name: str, draw: Mapping[str, Any], row: Row) -> float:
@@ -346,8 +346,3 @@ def _dependencies(column: Mapping[str, Any]) -> list[str]:
     found = [*draw.get("product", ()), *draw.get("sum", ()), *draw.get("ratio", ())]
     found += [draw[key] for key in ("by", "less") if key in draw]
     return found + [draw[key]["of"] for key in ("share", "scaled") if key in draw]
-
-
-def table_params(table: Mapping[str, JSON]) -> Table:
-    """A drawn table as parameters, checked. Raises pydantic's ValidationError when it is none."""
-    return Table.model_validate(table)

@@ -187,8 +187,8 @@ def _sheet(old: Sheet, new: Sheet, allowed: Allowed, names: Mapping[str, str]) -
             yield from _set(kind, f"{where}: {kind}", getattr(old, kind), getattr(new, kind))
     for kind, noun in (("notes", "comment on"), ("links", "link on")):
         if not allowed.aspect(kind, where):
-            one, other = (_unallowed(allowed, where, getattr(sheet, kind)) for sheet in (old, new))
-            yield from _mapping(kind, noun, one, other, where, same=lambda a, b: plain(str(a)) == plain(str(b)))
+            was, now = (_unallowed(allowed, where, getattr(sheet, kind)) for sheet in (old, new))
+            yield from _mapping(kind, noun, was, now, where, same=lambda a, b: plain(str(a)) == plain(str(b)))
     yield from _charts(old, new, allowed, names)
     for kind, aspect in (("page", "page"), ("tab_color", "tab.color"), ("protection", "protection")):
         one, other = getattr(old, kind), getattr(new, kind)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from forge.harness.layers.office.python.sheetpatch import Book as Patch
 from forge.harness.layers.office.python.sheetpatch.filters import COMPARISONS
 from forge.harness.layers.office.python.sheetpatch.references import Area, address, column_number
 from forge.records import JSON
@@ -84,7 +85,7 @@ def other_filters(case: Case, args: Filtered, rng: random.Random) -> Iterator[Mu
         first = sheet.value(area.top + 1, area.left)
         yield Mutant(
             "filtered by the first row",
-            edited(args.file, lambda book: book.autofilter(ref, **{letters: [first]})),
+            edited(args.file, _showing(ref, letters, [first])),
             audit=True,
         )
         return
@@ -98,11 +99,11 @@ def other_filters(case: Case, args: Filtered, rng: random.Random) -> Iterator[Mu
         other = others[0]
         yield Mutant(
             "another value",
-            edited(args.file, lambda book: book.autofilter(ref, **{args.column: [other]})),
+            edited(args.file, _showing(ref, args.column, [other])),
             note=shown(other),
         )
         both = list({shown(v): v for v in [*fitting, other]}.values())
-        yield Mutant("one value more", edited(args.file, lambda book: book.autofilter(ref, **{args.column: both})))
+        yield Mutant("one value more", edited(args.file, _showing(ref, args.column, both)))
         visible = [place[0] for place, value in zip(places, values, strict=True) if not _fits(args, value)]
 
         def by_hand(book: Any) -> None:
@@ -111,6 +112,11 @@ def other_filters(case: Case, args: Filtered, rng: random.Random) -> Iterator[Mu
                 _hide(book, sheet.name, row)
 
         yield Mutant("hidden by hand", edited(args.file, by_hand), audit=True)
+
+
+def _showing(ref: str, column: str, values: list[Any]) -> Callable[[Patch], None]:
+    show: dict[str, Any] = {column: values}
+    return lambda book: book.autofilter(ref, None, **show)
 
 
 def _fits(args: Filtered, value: Any) -> bool:

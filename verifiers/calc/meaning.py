@@ -26,6 +26,8 @@ from verifiers.calc.compare import same_value
 from verifiers.calc.worlds import Changes, World, compute
 
 RANDOM_WORLDS = 5
+CELL_LIMIT = 60_000
+"""Cells that all worlds may have together; large formulas get fewer random worlds."""
 SPIKE_LIMIT = 400
 """Cells that only one formula looks at; with more of them any change tells the two apart."""
 
@@ -112,7 +114,8 @@ def changed_worlds(book: Book, needed: Closure, fixed: set[Key], rng: random.Ran
     for one, other in zip(needed.direct[:half], needed.direct[half:], strict=True):
         odd |= one ^ other
     worlds: list[Changes] = [{}, _scaled(inputs), _jittered(inputs, rng)]
-    worlds += [_random(inputs, columns, needed, rng) for _ in range(RANDOM_WORLDS)]
+    drawn = max(1, min(RANDOM_WORLDS, CELL_LIMIT // (len(needed.cells) + 1) - 6))
+    worlds += [_random(inputs, columns, needed, rng) for _ in range(drawn)]
     worlds.append(_uniform(inputs, columns, needed))
     odd &= set(inputs)
     if odd and len(odd) <= SPIKE_LIMIT:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from forge.harness.layers.office.python.sheetpatch import Book, from_bytes
 
-Edit = Callable[[Book], None]
+Edit = Callable[[Book], object]
 
 
 def edited(file: str, edit: Edit) -> Callable[[Path], None]:

@@ -94,9 +94,10 @@ def other_tables(case: Case, args: Values, rng: random.Random) -> Iterator[Mutan
     wrong = _wrong(value, args.tolerance)
     yield Mutant("one value off", edited(args.file, lambda book: book.set(spot, wrong)), note=f"{value!r} as {wrong!r}")
     height, width = len(args.rows), len(args.rows[0])
-    last = [at(sheet.name, address(start.top + height - 1, start.left + c)) for c in range(width)]
+    bottom = start.top + height - 1
+    last = at(sheet.name, f"{address(bottom, start.left)}:{address(bottom, start.left + width - 1)}")
     if height > 1:
-        yield Mutant("last row missing", edited(args.file, lambda book: [book.clear(ref) for ref in last] and None))
+        yield Mutant("last row missing", edited(args.file, lambda book: book.clear(last)))
     pair = next((i for i in range(height - 1) if not _same_row(args.rows[i], args.rows[i + 1], args.tolerance)), None)
     if args.ordered and pair is not None:
         yield Mutant(

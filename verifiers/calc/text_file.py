@@ -95,9 +95,9 @@ def other_files(case: Case, args: Exported, rng: random.Random) -> Iterator[Muta
 
     yield Mutant("a field off", _rewritten(args.file, delimiter, delimiter, change))
     if len(args.rows) > 1:
-        yield Mutant("last row missing", _rewritten(args.file, delimiter, delimiter, lambda rows: rows.pop() and None))
+        yield Mutant("last row missing", _rewritten(args.file, delimiter, delimiter, lambda rows: rows.pop()))
         yield Mutant(
-            "header missing", _rewritten(args.file, delimiter, delimiter, lambda rows: rows.pop(0) and None), audit=True
+            "header missing", _rewritten(args.file, delimiter, delimiter, lambda rows: rows.pop(0)), audit=True
         )
     else:
         yield Mutant(
@@ -108,7 +108,7 @@ def other_files(case: Case, args: Exported, rng: random.Random) -> Iterator[Muta
         yield Mutant("other separator", _rewritten(args.file, delimiter, other, lambda rows: None))
 
 
-def _rewritten(file: str, old: str, new: str, change: Callable[[list[list[str]]], None]) -> Callable[[Path], None]:
+def _rewritten(file: str, old: str, new: str, change: Callable[[list[list[str]]], object]) -> Callable[[Path], None]:
     def apply(home: Path) -> None:
         path = home / file[2:]
         rows = list(csv.reader(io.StringIO(path.read_text("utf-8-sig"), newline=""), delimiter=old))

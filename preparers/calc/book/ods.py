@@ -356,6 +356,8 @@ def _look(root: Any, looks: dict[str | None, Any]) -> str:
         if not isinstance(node.tag, str) or node.tag.startswith(_TABLE):
             return ""
         local = node.tag.rpartition("}")[2]
+        if local == "data-point" and f"{_CHART}style-name" not in node.attrib:
+            return ""  # there are as many of these as rows in view
         pairs = []
         for key, value in sorted(node.attrib.items()):
             name = key.rpartition("}")[2]
@@ -363,7 +365,7 @@ def _look(root: Any, looks: dict[str | None, Any]) -> str:
                 holder = looks.get(value)
                 children = list(holder) if holder is not None else []
                 value = "".join(told(child) for child in children)
-            elif name in ("x", "y", "width", "height", "id") or "address" in name:
+            elif name in ("x", "y", "width", "height", "id", "repeated") or "address" in name:
                 continue
             pairs.append(f"{name}={value}")
         return f"<{local} {' '.join(pairs)}>{(node.text or '').strip()}{''.join(told(child) for child in node)}"

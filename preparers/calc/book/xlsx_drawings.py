@@ -133,7 +133,7 @@ def _at(anchor: Any) -> str:
 
 def _look(node: Any) -> str:
     """The whole chart in one spelling, without what only repeats cells, identifiers and exact positions."""
-    local = node.tag.rpartition("}")[2]
+    local = str(node.tag.rpartition("}")[2])
     if local in _REMEMBERED:
         return ""
     if local in ("axId", "crossAx", "f"):

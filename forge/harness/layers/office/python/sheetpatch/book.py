@@ -67,7 +67,7 @@ class Book(ABC):
             area = self._area(ref)
             for down, line in enumerate(value):
                 for right, item in enumerate(line):
-                    self.set(str(Area(*[area.top + down, area.left + right] * 2, area.sheet)), item)
+                    self.set(_ref(area.sheet, area.top + down, area.left + right), item)
             return
         area = self._one(ref)
         sheet, row, column = area.sheet or "", area.top, area.left
@@ -81,8 +81,9 @@ class Book(ABC):
     def clear(self, ref: str) -> None:
         """Empty the cells of a range; their formats stay."""
         area = self._clipped(self._area(ref))
-        for row, column in area.cells() if area else ():
-            self._put(area.sheet or "", row, column, None, None)
+        if area is not None:
+            for row, column in area.cells():
+                self._put(area.sheet or "", row, column, None, None)
 
     def sort(self, ref: str, by: str | Sequence[str], descending: bool | Sequence[bool] = False) -> None:
         """Sort the rows of a range (without its header) by columns given as letters, whole cells moving together.
@@ -191,7 +192,7 @@ class Book(ABC):
 
     def _put_moment(self, sheet: str, row: int, column: int, value: date | datetime | time) -> None:
         self._put(sheet, row, column, to_number(value), None)
-        ref = str(Area(row, column, row, column, sheet))
+        ref = _ref(sheet, row, column)
         if self.number_format(ref) == "General":
             code = "hh:mm" if isinstance(value, time) else "yyyy-mm-dd"
             self.number_format(ref, f"{code} hh:mm" if isinstance(value, datetime) else code)
@@ -262,3 +263,7 @@ class Book(ABC):
         right = min(area.right, max(used.right, area.left))
         whole = area.bottom - area.top > 100_000 or area.right - area.left > 1_000
         return Area(area.top, area.left, bottom, right, area.sheet) if whole else area
+
+
+def _ref(sheet: str | None, row: int, column: int) -> str:
+    return str(Area(row, column, row, column, sheet))

@@ -81,7 +81,7 @@ class Reference:
 
     def shifted(self, rows: int, columns: int) -> Reference | None:
         """The reference after its formula moved; absolute parts stay. None when it leaves the sheet."""
-        corners = []
+        corners: list[tuple[int | None, int | None] | None] = []
         for corner, flags in ((self.first, self.absolute[:2]), (self.last, self.absolute[2:])):
             if corner is None:
                 corners.append(None)
@@ -93,7 +93,7 @@ class Reference:
             ):
                 return None
             corners.append((column, row))
-        return Reference(self.sheet, corners[0], corners[1], self.absolute)
+        return Reference(self.sheet, corners[0] or self.first, corners[1], self.absolute)
 
 
 def tokens(formula: str) -> list[Token]:

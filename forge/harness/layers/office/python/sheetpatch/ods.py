@@ -203,8 +203,8 @@ class OdsBook(Book):
             left = {row for row in left if passes(self.table(name).value(row, column), show[letters])}
         node = ranges.append(Node("table:database-range", attributes))
         if conditions:
-            inside = conditions if len(conditions) == 1 else [Node("table:filter-and", {}, conditions)]
-            node.append(Node("table:filter", {}, inside))
+            several = len(conditions) > 1
+            node.append(Node("table:filter", {}, [Node("table:filter-and", {}, conditions)] if several else conditions))
         for row in range(area.top + 1, area.bottom + 1):
             self.table(name).hide_row(row, None if row in left else "filter")
 
@@ -263,8 +263,10 @@ class OdsBook(Book):
         self._change()
         area = self._clipped(self._area(ref))
         done: dict[str | None, str] = {}
-        for row, column in area.cells() if area else ():
-            table = self.table(area.sheet or "")  # type: ignore[union-attr]
+        if area is None:
+            return
+        table = self.table(area.sheet or "")
+        for row, column in area.cells():
             old = table.style_name(row, column)
             if old not in done:
                 style = self._automatic(old)
@@ -279,9 +281,11 @@ class OdsBook(Book):
         area = self._clipped(self._area(ref))
         bare = re.sub(r'"[^"]*"|\[[^\]]*\]|\\.', "", code)
         dated, timed = re.search(r"[yd]", bare), re.search(r"[hs]", bare)
-        for row, column in area.cells() if area else ():
-            node = self.table(area.sheet or "").own(row, column)  # type: ignore[union-attr]
-            value = self.table(area.sheet or "").value(row, column)  # type: ignore[union-attr]
+        if area is None:
+            return
+        table = self.table(area.sheet or "")
+        for row, column in area.cells():
+            node, value = table.own(row, column), table.value(row, column)
             if isinstance(value, bool) or not isinstance(value, int | float) or code == "BOOLEAN":
                 continue
             if node.get("table:formula"):

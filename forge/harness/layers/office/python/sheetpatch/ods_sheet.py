@@ -239,8 +239,8 @@ def moment_attributes(value: float, *, only_time: bool) -> dict[str, str]:
         text = f"PT{seconds // 3600:02d}H{seconds % 3600 // 60:02d}M{seconds % 60:02d}S"
         return {"office:value-type": "time", "office:time-value": text}
     moment = to_date(value)
-    text = moment.date().isoformat() if not moment.time() else None
-    return {"office:value-type": "date", "office:date-value": text or moment.isoformat()}
+    written = moment.isoformat() if moment.time() else moment.date().isoformat()
+    return {"office:value-type": "date", "office:date-value": written}
 
 
 def _paragraph(node: Node) -> str:
@@ -281,10 +281,10 @@ def _split(node: Node, name: str, before: int, count: int) -> Node:
     assert parent is not None
     place = parent.content.index(node)
     behind = count - before - 1
-    for number_, offset in ((behind, 1), (before, 0)):
-        if number_:
+    for times, offset in ((behind, 1), (before, 0)):
+        if times:
             twin = node.copy()
-            twin.set(name, str(number_) if number_ > 1 else None)
+            twin.set(name, str(times) if times > 1 else None)
             parent.insert(place + offset, twin)
     node.set(name, None)
     return node

@@ -93,7 +93,7 @@ class XlsxBook(Book):
                 index = self._styles.with_fill(index, fill)
             if border is not None:
                 index = self._styles.with_border(index, border)
-            wanted = {} if align is None else {"horizontal": align}
+            wanted: dict[str, str | None] = {} if align is None else {"horizontal": align}
             wanted |= {} if wrap is None else {"wrapText": "1" if wrap else None}
             return self._styles.with_alignment(index, **wanted) if wanted else index
 
@@ -271,8 +271,10 @@ class XlsxBook(Book):
     def _restyle(self, ref: str, change: Callable[[int], int]) -> None:
         area = self._clipped(self._area(ref))
         done: dict[int, int] = {}
-        for row, column in area.cells() if area else ():
-            worksheet = self.worksheet(area.sheet or "")  # type: ignore[union-attr]
+        if area is None:
+            return
+        worksheet = self.worksheet(area.sheet or "")
+        for row, column in area.cells():
             old = worksheet.style(row, column)
             if old not in done:
                 done[old] = change(old)
