@@ -64,10 +64,13 @@ def main() -> None:
     steps = 10 if chosen.quick else 20
     found: list[Figure] = []
     with tempfile.TemporaryDirectory() as folder:
-        lights(Path(folder) / "lights")
-        found += figures("lights", *compare(Path(folder) / "lights", steps=steps), "" if chosen.quick else ">= 1.2")
-        if own(Path(folder) / "own"):
-            found += figures("own episodes", *compare(Path(folder) / "own", steps=steps), "")
+        made, real = Path(folder) / "lights", Path(folder) / "own"
+        lights(made)
+        paired, shuffled = compare(made, steps=steps)
+        found += figures("lights", paired, shuffled, "" if chosen.quick else ">= 1.2")
+        if own(real):
+            paired, shuffled = compare(real, steps=steps)
+            found += figures("own episodes", paired, shuffled, "")
     show(found, as_json=chosen.json)
 
 

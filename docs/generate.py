@@ -178,7 +178,7 @@ def warehouse() -> str:
     with engine.connect() as connection:
         tables.Base.metadata.create_all(connection)
         create_views(connection, VIEWS)
-        classes = {mapper.local_table.name: mapper.class_ for mapper in tables.Base.registry.mappers}
+        classes = {str(mapper.local_table): mapper.class_ for mapper in tables.Base.registry.mappers}
         for one in sorted(tables.Base.metadata.tables.values(), key=lambda t: t.name):
             parts += [f"### {one.name}", paragraphs(classes[one.name].__doc__)]
             rows = [

@@ -16,7 +16,8 @@ def mutant_names(function: Callable[..., Any]) -> list[tuple[str, bool]]:
     A name that is put together at run time is shown with an ellipsis where its parts go.
     """
     module = sys.modules[function.__module__]
-    waiting, seen, found = [function], set(), {}
+    waiting, seen = [function], set()
+    found: dict[str, bool] = {}
     while waiting:
         current = waiting.pop(0)
         seen.add(current)
