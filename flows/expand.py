@@ -7,6 +7,7 @@ from typing import Any
 from prefect import flow, task
 
 from flows.heartbeat import alive
+from flows.naming import by_round
 from flows.reporting import table
 from rounds.register import choose, register
 from rounds.workshop import Workshop
@@ -26,7 +27,7 @@ def validate_and_register(round: int | None, skills: list[str], tasks: int) -> l
     ]  # fmt: skip
 
 
-@flow(name="forge", flow_run_name="skill-expand-round-{round}", retries=1, retry_delay_seconds=10)
+@flow(name="forge", flow_run_name=by_round("skill-expand"), retries=1, retry_delay_seconds=10)
 def forge(round: int | None = None, skills: list[str] | None = None, tasks: int = 2) -> int:
     """Validate and register the skills and workflows of a round.
 

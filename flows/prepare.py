@@ -7,6 +7,7 @@ import asyncio
 from prefect import flow, task
 
 from flows.heartbeat import alive
+from flows.naming import by_round
 from flows.progress import progress
 from flows.reporting import fail_on_faults, table
 from rounds.register import choose, register
@@ -24,7 +25,7 @@ def prepare_batch(round: int | None, skills: list[str], tasks: int) -> dict[str,
     return tally.faults
 
 
-@flow(name="prepare", flow_run_name="prepare-round-{round}", retries=1, retry_delay_seconds=30)
+@flow(name="prepare", flow_run_name=by_round("prepare"), retries=1, retry_delay_seconds=30)
 def prepare(round: int | None = None, skills: list[str] | None = None, tasks: int = 2) -> None:
     """Materialize and probe `tasks` draws of each chosen skill; done work is skipped."""
     with Workshop() as workshop, alive(workshop.warehouse):

@@ -18,6 +18,7 @@ from dataclasses import asdict
 from prefect import flow, task
 
 from flows.heartbeat import alive
+from flows.naming import by_round
 from flows.progress import progress
 from flows.reporting import fail_on_faults, table
 from rounds.register import choose, register
@@ -34,7 +35,7 @@ def round_batch(round: int | None, skills: list[str], tasks: int) -> dict[str, A
     return {**asdict(report), "complete": report.complete}
 
 
-@flow(name="round", flow_run_name="round-of-{tasks}-tasks", retries=0)
+@flow(name="round", flow_run_name=by_round("whole"), retries=0)
 def generation_round(round: int | None = None, skills: list[str] | None = None, tasks: int = 2) -> dict[str, Any]:
     """One generation round: until every chosen skill has `tasks` accepted tasks, each played on a real desktop."""
     with Workshop() as workshop, alive(workshop.warehouse):
