@@ -350,7 +350,8 @@ class TabArgs(MoveArgs):
 def tab(hands: Hands, args: TabArgs) -> Acts:
     """Show a page of a tabbed dialog."""
     page = hands.find(args.name, "page tab", within=args.within)
-    shown = partial(is_so, hands, page, lambda e: "selected" in e.states)
+    # Not looked for where it was: of two rows of tabs the one with the page shown comes to the front.
+    shown = hands.showing(args.name, "page tab", within=args.within, where=lambda e: "selected" in e.states)
     if "selected" not in page.states:
         yield hands.click(page, until=shown)
         hands.wait(shown, f"the page {args.name!r} does not come up")

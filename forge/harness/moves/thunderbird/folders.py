@@ -16,6 +16,8 @@ from forge.harness.moves.general import FillArgs, PressArgs, context_menu_on, fi
 from forge.harness.moves.hands import Hands, Scene, same_name
 from forge.records import Element, Scroll
 
+SHOWN_AS = {"Unsent Messages": "Outbox", "Junk": "Spam"}
+"""Folders that are called otherwise in the window than their files are."""
 ROW = 14
 """Half the height of a row of the folder pane, pixels; a row's box includes the rows below it."""
 
@@ -75,6 +77,7 @@ def find_folder(scene: Scene, path: str) -> Element | None:
         return None
     account = next((a for a in accounts if same_name(a.name, path.split("/")[0])), None)
     rest = path if account is None else path.partition("/")[2]
+    rest = SHOWN_AS.get(rest, rest)
     account = account or accounts[0]
     found: Element | None = account
     if rest:
