@@ -177,5 +177,5 @@ def test_drafts_replies_and_messages_to_send(play_for_real: Callable[..., Any]) 
     assert (answer.to, answer.answers != "") == (("Person 14 <p14@example.org>",), True)
     assert answer.text is not None
     assert answer.text.startswith("Thank you!\n\nOn 3/14/26")
-    sent = living(profile, "Local Folders/Outbox")["The plan"]
+    sent = living(profile, "Local Folders/Unsent Messages")["The plan"]
     assert [(file.name, file.data) for file in sent.attachments] == [("plan.txt", b"one\ntwo\n")]
