@@ -224,10 +224,10 @@ def run_boxed(
     limits = ["prlimit", f"--data={memory_mb << 20}", "--nproc=512", f"--fsize={4 << 30}", "--core=0", "--"]
     plan = BoxPlan(home=home, guest=guest or Guest(), layers=layers)
     started = time.monotonic()
-    ready, info = os.pipe()
     with ExitStack() as stack:
-        stack.callback(os.close, ready)
         command, fds = plan.command([*limits, *argv], stack)
+        ready, info = os.pipe()
+        stack.callback(os.close, ready)
         place = command.index("bwrap") + 1
         command[place:place] = ["--info-fd", str(info)]
         try:
@@ -238,8 +238,6 @@ def run_boxed(
                 stderr=subprocess.PIPE,
                 pass_fds=[*fds, info],
             )
-        except FileNotFoundError as error:
-            raise DesktopError(f"{error.filename} is not installed", mend="run setup/install") from None
         finally:
             os.close(info)
         with process:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import subprocess
 
 T = TypeVar("T")
+WINDOW_MANAGER = "openbox"
 _TIMEOUT = 20.0
 _environment = threading.Lock()
 
@@ -118,21 +119,17 @@ class Display:
         key = secrets.token_bytes(16)
         # the number is not known yet; for the server itself any entry's key counts
         self._write_cookie(0, key)
-        ready, told = os.pipe()
         prefix, (folder,) = reachable([self._folder])
+        ready, told = os.pipe()
         argv = ["Xvfb", "-displayfd", str(told), "-screen", "0", f"{self.width}x{self.height}x24", "-dpi", "96"]
         argv += ["-auth", f"{folder}/{self.cookie.name}", "-nolisten", "tcp", "-noreset"]
         log = self._folder / "xvfb.log"
-        try:
-            self._server = start([*prefix, *unprivileged(argv)], pass_fds=(told,), log=log)
-        except FileNotFoundError as error:
-            raise DesktopError(
-                f"{error.filename} is not installed", mend="install xvfb, or run setup/install"
-            ) from None
-        finally:
-            os.close(told)
         text = b""
         with open(ready, "rb", buffering=0) as pipe:
+            try:
+                self._server = start([*prefix, *unprivileged(argv)], pass_fds=(told,), log=log)
+            finally:
+                os.close(told)
             deadline = time.monotonic() + _TIMEOUT
             while not text.endswith(b"\n"):
                 readable, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
@@ -179,7 +176,7 @@ class Display:
         # their titles as foreign
         argv = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--unshare-user", "--unshare-pid", "--unshare-net"]
         argv += ["--unshare-ipc", "--unshare-uts", "--hostname", HOSTNAME, "--cap-drop", "ALL", "--die-with-parent"]
-        argv += ["--", "openbox", "--sm-disable", "--config-file", f"{folder}/openbox/rc.xml"]
+        argv += ["--", WINDOW_MANAGER, "--sm-disable", "--config-file", f"{folder}/openbox/rc.xml"]
         watch = self.connect()
         try:
             from Xlib import X

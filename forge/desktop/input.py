@@ -5,12 +5,13 @@ Characters that the keyboard has no key for are typed by putting them on a spare
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -44,7 +45,8 @@ _ALIASES = {
 }
 _LEFT, _MIDDLE, _RIGHT = 1, 2, 3
 _WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 4, 5, 6, 7
-_REMAP_PAUSE = 0.25  # seconds given to applications before a spare key that they may still have to read is used again
+_REMAP_PAUSE = 0.15  # seconds given to applications to handle what was typed before keys change their meaning
+_CLICK_PAUSE = 0.015
 _DRAG_STEPS, _DRAG_PAUSE = 16, 0.012  # a drag that jumps is not seen as one by Thunderbird
 
 
@@ -63,7 +65,7 @@ class Input:
         self._connection: Any = display.connect()
         self._keys: dict[int, tuple[int, bool]] = {}
         self._spare: OrderedDict[int, int | None] = OrderedDict()
-        self._fresh: set[int] = set()
+        self._typed = False
         self._read_keyboard()
 
     def move(self, x: int, y: int) -> None:
@@ -78,7 +80,9 @@ class Input:
             with self._held([self._key(name) for name in modifiers]):
                 for _ in range(count):
                     self._button(button, True)
+                    self._pause()
                     self._button(button, False)
+                    self._pause()
 
     def press(self, button: int = _LEFT) -> None:
         """Press a mouse button where the pointer is."""
@@ -118,9 +122,10 @@ class Input:
 
     def type(self, text: str) -> None:
         """Type text, any Unicode; a line feed is Return, a tab is Tab. Other control characters are left out."""
+        symbols = [symbol for symbol in map(_keysym_of, text.replace("\r\n", "\n")) if symbol is not None]
         with self._action():
-            for symbol in (_keysym_of(character) for character in text.replace("\r\n", "\n")):
-                if symbol is not None:
+            for part in self._parts(symbols):
+                for symbol in part:
                     self._tap(symbol)
 
     def key(self, keys: str) -> None:
@@ -151,7 +156,8 @@ class Input:
         """Disconnect. May be called twice."""
         with self._lock:
             if self._connection is not None:
-                self._connection.close()
+                with contextlib.suppress(Exception):  # the server may have died before
+                    self._connection.close()
                 self._connection = None
 
     @contextmanager
@@ -187,9 +193,15 @@ class Input:
 
         self._fake(X.ButtonPress if down else X.ButtonRelease, button)
 
+    def _pause(self) -> None:
+        """No hand clicks faster, and LibreOffice loses a click that keys follow within the same moment (2 of 6)."""
+        self._connection.sync()
+        time.sleep(_CLICK_PAUSE)
+
     def _press(self, code: int, down: bool) -> None:
         from Xlib import X
 
+        self._typed = True
         self._fake(X.KeyPress if down else X.KeyRelease, code)
 
     def _tap(self, symbol: int) -> None:
@@ -260,29 +272,52 @@ class Input:
         if not self._spare:
             raise DesktopError(f"the keyboard of display {self._display.name} has no spare key")
 
+    def _parts(self, symbols: list[int]) -> Iterator[list[int]]:
+        """Cut text where the spare keys run out; before a part is typed, all its characters have their keys.
+
+        Keys change between parts only: an application looks a key up when it handles the press, and loses presses that
+        it still has to handle when it is told of a change.
+        """
+        part: list[int] = []
+        odd: dict[int, None] = {}
+        for symbol in symbols:
+            if symbol not in odd and (symbol not in self._keys or self._keys[symbol][0] in self._spare):
+                if len(odd) == len(self._spare):
+                    self._give_keys(odd)
+                    yield part
+                    part, odd = [], {}
+                odd[symbol] = None
+            part.append(symbol)
+        self._give_keys(odd)
+        yield part
+
+    def _give_keys(self, symbols: Iterable[int]) -> None:
+        """Put each symbol on a spare key, those used last kept longest."""
+        for symbol in symbols:
+            if symbol in self._keys:
+                self._spare.move_to_end(self._keys[symbol][0])
+        missing = [symbol for symbol in symbols if symbol not in self._keys]
+        if missing and self._typed:
+            # what was typed must be handled before a key changes; there is no way to ask an application whether it has
+            self._connection.sync()
+            time.sleep(_REMAP_PAUSE)
+            self._typed = False
+        for symbol in missing:
+            code, previous = next(iter(self._spare.items()))
+            if previous is not None:
+                del self._keys[previous]
+            self._connection.change_keyboard_mapping(code, [(symbol, symbol)])
+            self._spare[code] = symbol
+            self._spare.move_to_end(code)
+            self._keys[symbol] = (code, False)
+        if missing:
+            self._connection.sync()
+
     def _place(self, symbol: int) -> tuple[int, bool]:
-        """The key that gives a symbol, and whether with shift; puts it on a spare key if there is none."""
-        found = self._keys.get(symbol)
-        if found is not None:
-            if found[0] in self._spare:
-                self._spare.move_to_end(found[0])
-            return found
-        code, previous = next(iter(self._spare.items()))  # the one not used for longest
-        if previous is not None:
-            # an application looks the key up when it handles the press, so what was typed must be handled before the
-            # key changes its meaning; there is no way to ask it whether it has
-            if code in self._fresh:
-                self._connection.sync()
-                time.sleep(_REMAP_PAUSE)
-                self._fresh.clear()
-            del self._keys[previous]
-        self._connection.change_keyboard_mapping(code, [(symbol, symbol)])
-        self._connection.sync()
-        self._spare[code] = symbol
-        self._spare.move_to_end(code)
-        self._fresh.add(code)
-        self._keys[symbol] = (code, False)
-        return code, False
+        """The key that gives a symbol, and whether with shift."""
+        if symbol not in self._keys:
+            self._give_keys([symbol])
+        return self._keys[symbol]
 
 
 _SHIFT = 0xFFE1  # Shift_L

@@ -6,6 +6,7 @@ ten times as long. The pointer is not drawn.
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import threading
 import zlib
@@ -60,7 +61,8 @@ class Screen:
         """Disconnect. May be called twice."""
         with self._lock:
             if self._source is not None:
-                self._source.close()
+                with contextlib.suppress(Exception):  # the server may have died before
+                    self._source.close()
                 self._source = None
 
 

@@ -7,6 +7,7 @@ is `quiet` seconds without any.
 
 from __future__ import annotations
 
+import contextlib
 import select
 import threading
 import time
@@ -105,5 +106,6 @@ class Settler:
         """Disconnect. May be called twice."""
         with self._lock:
             if self._connection is not None:
-                self._connection.close()
+                with contextlib.suppress(Exception):  # the server may have died before
+                    self._connection.close()
                 self._connection = None

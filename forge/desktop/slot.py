@@ -394,10 +394,7 @@ class Slot:
             argv = ["/usr/bin/python3", "-E", "-s", "/opt/forge/supervisor.py", *map(str, numbers)]
             command, fds = plan.command(argv, stack)
             self._desktop, self._shell_channel = (Channel(end, self._why) for end in ours)
-            try:
-                self._box = start(command, pass_fds=[*fds, *numbers], log=folder / "box.log")
-            except FileNotFoundError as error:
-                raise DesktopError(f"{error.filename} is not installed", mend="run setup/install") from None
+            self._box = start(command, pass_fds=[*fds, *numbers], log=folder / "box.log")
         self.shell = Shell(self._shell_channel)
 
     def _why(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import threading
@@ -16,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import IO
+
+from forge.records.errors import DesktopError
 
 GUEST_ID = 77001
 """The numeric user and group that boxes and displays run as when Forge runs as root. It needs no account."""
@@ -29,7 +32,14 @@ def identity() -> tuple[int, int]:
 
 
 def unprivileged(argv: Sequence[str], *, die_with_thread: bool = True) -> list[str]:
-    """`argv` prefixed so that it runs without root's identity, without capabilities, and dies with its parent thread."""
+    """`argv` prefixed so that it runs without root's identity, without capabilities, and dies with its parent thread.
+
+    Raises:
+        DesktopError: the program is not installed.
+    """
+    for program in ("setpriv", argv[0]):
+        if shutil.which(program) is None:
+            raise DesktopError(f"{program} is not installed", mend="run setup/install")
     prefix = ["setpriv", "--no-new-privs"]
     if die_with_thread:
         prefix += ["--pdeathsig", "KILL"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -75,5 +76,6 @@ class Windows:
         """Disconnect. May be called twice."""
         with self._lock:
             if self._connection is not None:
-                self._connection.close()
+                with contextlib.suppress(Exception):  # the server may have died before
+                    self._connection.close()
                 self._connection = None

@@ -1,0 +1,100 @@
+"""Boxes are put right for LibreOffice and left alone elsewhere; what lies at a point is what a person would say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forge.desktop.accessibility import at_point, cell_elements, elements, parse_ref
+from forge.desktop.windows import Window
+
+CLIENT = Window(1, "book.xlsx - LibreOffice Calc", 0, 19, 1280, 781, True)
+
+
+def node(
+    parent: int, role: str, name: str = "", box: tuple[int, int, int, int] | None = None, index: int = 0
+) -> dict[str, Any]:
+    return {"parent": parent, "index": index, "role": role, "name": name, "box": box, "states": []}
+
+
+def calc(shift_x: int, shift_y: int) -> list[dict[str, Any]]:
+    """A window whose own widgets are reported `shift` away from where they are."""
+    return [
+        node(-1, "application", "soffice"),
+        node(0, "frame", CLIENT.title, (0, 19, 1280, 781)),
+        node(1, "menu bar", "", (0, 19, 1280, 25)),
+        node(1, "root pane", CLIENT.title, (shift_x, 44 + shift_y, 1280, 756), 1),
+        node(3, "tool bar", "Formatting", (shift_x, 84 + shift_y, 1280, 38)),
+        node(4, "toggle button", "Bold", (328 + shift_x, 85 + shift_y, 33, 35), 3),
+        node(4, "filler", "", (5, 86, 170, 32), 4),
+        node(6, "combo box", "Font Name", (5, 86, 170, 32)),
+    ]
+
+
+@pytest.mark.parametrize("shift", [(0, -25), (0, 0), (9, 1), (-40, 13)])
+def test_own_widgets_are_moved_and_native_ones_are_not(shift: tuple[int, int]) -> None:
+    found = {f.element.name or f.element.role: f.element.box for f in elements("calc", calc(*shift), [CLIENT])}
+    assert found["Bold"] == (328, 85, 33, 35)
+    assert found["Formatting"] == (0, 84, 1280, 38)
+    assert found["Font Name"] == (5, 86, 170, 32)
+    assert found["menu bar"] == (0, 19, 1280, 25)
+
+
+def test_nothing_is_moved_where_the_window_is_not_known() -> None:
+    found = {f.element.name: f.element.box for f in elements("calc", calc(0, -25), [])}
+    assert found["Bold"] == (328, 60, 33, 35)
+
+
+def test_paths_are_child_indices_from_the_application() -> None:
+    found = {f.element.name: f.element.path for f in elements("calc", calc(0, 0), [CLIENT])}
+    assert found["soffice"] == ()
+    assert found["Bold"] == (0, 1, 0, 3)
+
+
+def test_the_smallest_of_the_topmost_window_is_hit() -> None:
+    dialog = Window(2, "Sort", 300, 60, 300, 200, True)
+    nodes = [
+        *calc(0, 0),
+        node(0, "dialog", "Sort", (300, 60, 300, 200), 1),
+        node(8, "push button", "OK", (500, 220, 80, 30)),
+    ]
+    found = elements("calc", nodes, [CLIENT, dialog])
+
+    def hit(x: int, y: int) -> str:
+        item = at_point(found, x, y)
+        return item.element.name if item else ""
+
+    assert hit(510, 230) == "OK"
+    assert hit(340, 100) == "Sort"  # the dialog lies over the Bold button
+    assert hit(50, 100) == "Font Name"
+    assert at_point(found, 2000, 10) is None
+
+
+def test_cells_out_of_view_are_not_given() -> None:
+    table = {"role": "table", "name": "Sheet Data", "box": (0, 125, 1200, 500), "index": 0}
+    above = [
+        {"role": "frame", "name": CLIENT.title, "box": (0, 19, 1280, 781), "index": 0},
+        {"role": "root pane", "name": CLIENT.title, "box": (0, 19, 1280, 756), "index": 1},
+        table,
+    ]
+    cells = [
+        {"role": "table cell", "name": "B2", "box": (118, 170, 77, 20), "index": 1, "states": [], "text": "7"},
+        {"role": "table cell", "name": "B900", "box": (118, 18000, 77, 20), "index": 2, "states": [], "text": "8"},
+    ]
+    found = cell_elements("calc", {"app": "soffice", "above": above, "cells": cells}, [CLIENT])
+    assert [(e.name, e.box, e.text) for e in found] == [("B2", (118, 195, 77, 20), "7")]
+
+
+@pytest.mark.parametrize(
+    ("ref", "place"),
+    [("A1", (0, 0)), ("$B$7", (6, 1)), ("aa10", (9, 26)), ("XFD1048576", (1048575, 16383)), ("Data.C3", (2, 2))],
+)
+def test_references_are_read(ref: str, place: tuple[int, int]) -> None:
+    assert parse_ref(ref) == place
+
+
+@pytest.mark.parametrize("ref", ["", "7", "B", "B0", "A1:B2", "B7x"])
+def test_what_is_no_reference_is_refused(ref: str) -> None:
+    with pytest.raises(ValueError, match="no cell reference"):
+        parse_ref(ref)
