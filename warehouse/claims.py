@@ -1,9 +1,10 @@
 """Claims: each piece of work is done by exactly one owner, once, however many processes want it and whenever one dies.
 
 A claim is a row under a natural key (`kind`, `key`). Its owner holds a lease that runs out unless it is renewed; then
-anybody may take it over. Every change of hands raises the fencing token, and `Lease.complete` checks the token inside
-the transaction that writes the result: an owner that was taken for dead cannot write late. A done claim is never given
-out again. Times are seconds since the epoch by the clock that all owners share (`warehouse.engine.now`).
+anybody may take it over, and at once when the owner is a process of this machine that died (`warehouse.owners`). Every
+change of hands raises the fencing token, and `Lease.complete` checks the token inside the transaction that writes the
+result: an owner that was taken for dead cannot write late. A done claim is never given out again. Times are seconds
+since the epoch by the clock that all owners share (`warehouse.engine.now`).
 
 What this does not do: queue, order or schedule; a job lists its items and asks for each.
 """
@@ -15,11 +16,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
 from sqlalchemy.engine import Connection, Engine
 
 from forge.records import WarehouseError
 from warehouse.engine import begin, insert_new, now, read
+from warehouse.owners import is_gone
 from warehouse.schema import ClaimRow
 
 C = ClaimRow.__table__.c
@@ -91,7 +93,7 @@ class Claims:
         Args:
             kind: of work: "materialize", "probe", "play".
             key: what it is done to; unique within the kind.
-            owner: who asks, for people: host, process, thread.
+            owner: who asks: `warehouse.owners.owner_name()`, or any name, of which nobody can tell that it is gone.
             ttl: seconds until the lease runs out if it is not renewed.
             limit_attempts: when it was acquired that often and never done, it becomes failed instead.
 
@@ -148,12 +150,12 @@ class Claims:
         return self.state(kind, key) == "held"
 
     def state(self, kind: str, key: str) -> str:
-        """`free` (also when nobody ever asked for it), `held`, `stale` (the lease ran out), `done` or `failed`."""
+        """`free` (also when nobody ever asked for it), `held`, `stale` (ran out, or its owner died), `done` or `failed`."""
         with read(self._engine) as connection:
-            row = connection.execute(select(C.state, C.expires_at).where(C.kind == kind, C.key == key)).first()
+            row = connection.execute(select(C.state, C.expires_at, C.owner).where(C.kind == kind, C.key == key)).first()
             if row is None:
                 return "free"
-            return "stale" if row.state == "held" and row.expires_at <= now(connection) else str(row.state)
+            return "stale" if _is_stale(row, now(connection)) else str(row.state)
 
     def done(self, kind: str) -> set[str]:
         """The keys of all done work of a kind."""
@@ -169,9 +171,10 @@ class Claims:
             return [dict(row._mapping) for row in connection.execute(query)]
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """Claims by kind and state; a held one whose lease ran out counts as `stale`."""
+        """Claims by kind and state; a held one whose lease ran out, or whose owner died, counts as `stale`."""
         with read(self._engine) as connection:
-            stale = and_(C.state == "held", C.expires_at <= now(connection))
+            moment = now(connection)
+            stale = and_(C.state == "held", _abandoned(connection, moment))
             found: dict[str, dict[str, int]] = {}
             for kind, state, is_stale, number in connection.execute(
                 select(C.kind, C.state, stale, func.count()).group_by(C.kind, C.state, stale).order_by(C.kind, C.state)
@@ -201,11 +204,11 @@ class Claims:
         insert_new(connection, ClaimRow, [{**fresh, "key": key, "updated_at": moment} for key in sorted(keys)])
 
     def _available(self, connection: Connection, kind: str, keys: list[str], moment: float) -> list[str]:
-        free = or_(C.state == "free", and_(C.state == "held", C.expires_at <= moment))
         found: set[str] = set()
         for start in range(0, len(keys), 500):  # bounds the number of bound parameters
-            part = keys[start : start + 500]
-            found |= set(connection.scalars(select(C.key).where(C.kind == kind, C.key.in_(part), free)))
+            part = and_(C.kind == kind, C.key.in_(keys[start : start + 500]))
+            abandoned = and_(C.state == "held", _abandoned(connection, moment, part))
+            found |= set(connection.scalars(select(C.key).where(part, or_(C.state == "free", abandoned))))
         return [key for key in keys if key in found]
 
     def _take(
@@ -224,7 +227,7 @@ class Claims:
             .where(C.kind == kind, C.key == key)
             .with_for_update(skip_locked=True)
         ).first()
-        if row is None or not (row.state == "free" or (row.state == "held" and row.expires_at <= moment)):
+        if row is None or not (row.state == "free" or _is_stale(row, moment)):
             return None
         this = update(ClaimRow).where(C.kind == kind, C.key == key)
         if limit_attempts is not None and row.attempt >= limit_attempts:
@@ -245,3 +248,17 @@ class Claims:
             )
         )
         return Lease(kind, key, owner, token, attempt, expires, ttl, self)
+
+
+def _is_stale(row: Any, moment: float) -> bool:
+    """Whether a claim's row (state, expires_at, owner) is held by nobody that could still work."""
+    return row.state == "held" and (row.expires_at <= moment or is_gone(row.owner))
+
+
+def _abandoned(connection: Connection, moment: float, part: ColumnElement[bool] | None = None) -> ColumnElement[bool]:
+    """For held rows (in a part of the table): the lease ran out, or its owner is gone. Owners of leases are few."""
+    running = select(C.owner).distinct().where(C.state == "held", C.expires_at > moment)
+    if part is not None:
+        running = running.where(part)
+    gone = [owner for owner in connection.scalars(running) if is_gone(owner)]
+    return or_(C.expires_at <= moment, C.owner.in_(gone))
