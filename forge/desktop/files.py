@@ -334,9 +334,7 @@ def _write(folder: int, name: str, data: bytes, mode: int, path: str, seconds: f
     try:
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
         try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(fd, view) :]
+            _write_all(fd, data)
             os.fchmod(fd, mode)
             if seconds is not None:
                 os.utime(fd, (seconds, seconds))
@@ -348,6 +346,12 @@ def _write(folder: int, name: str, data: bytes, mode: int, path: str, seconds: f
         os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError as error:
         _refuse(error, path)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
 
 
 def _refuse(error: OSError, path: str) -> NoReturn:

@@ -253,7 +253,7 @@ class Slot:
         """The managed windows, the topmost last."""
         if self._windows is None:
             raise DesktopError("the slot is closed")
-        return self._windows.list()
+        return self._windows.shown()
 
     def tree(self, app: str | None = None, *, menus: bool = True) -> list[Element]:
         """What shows on the screen, parents before children, with true pixels.
@@ -387,13 +387,13 @@ class Slot:
             nested_users=True,
         )
         ours, theirs = zip(*(socket.socketpair() for _ in range(2)), strict=True)
+        self._desktop, self._shell_channel = (Channel(end, self._why) for end in ours)
         with contextlib.ExitStack() as stack:
             for end in theirs:
                 stack.enter_context(end)
             numbers = [end.fileno() for end in theirs]
             argv = ["/usr/bin/python3", "-E", "-s", "/opt/forge/supervisor.py", *map(str, numbers)]
             command, fds = plan.command(argv, stack)
-            self._desktop, self._shell_channel = (Channel(end, self._why) for end in ours)
             self._box = start(command, pass_fds=[*fds, *numbers], log=folder / "box.log")
         self.shell = Shell(self._shell_channel)
 

@@ -31,7 +31,7 @@ class Windows:
         self._lock = threading.Lock()
         self._connection: Any = display.connect()
 
-    def list(self) -> list[Window]:
+    def shown(self) -> list[Window]:
         """All managed windows, the topmost last. A window that vanishes meanwhile is left out."""
         from Xlib import X, error
 

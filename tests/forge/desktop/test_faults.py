@@ -1,0 +1,154 @@
+"""What breaks under a slot is a DesktopError that says so, and nothing is left: missing programs, deaths, full disk, kill -9."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from forge.desktop import apps, files
+from forge.desktop import slot as slots
+from forge.desktop.slot import Slot
+from forge.desktop.sweep import sweep
+from forge.records import DesktopError, Guest
+from tests.forge.desktop.conftest import becomes, living
+
+pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("faults")]
+
+
+def test_an_application_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = replace(apps.APPS["editor"], program="/usr/bin/no-such-editor")
+    monkeypatch.setitem(apps.APPS, "editor", missing)
+    with Slot.open(root=tmp_path) as slot:
+        with pytest.raises(DesktopError, match="editor is not installed") as caught:
+            slot.launch("editor")
+        assert "install mousepad" in str(caught.value)
+        slot.alive()
+
+
+def test_an_application_that_ends_at_once_says_what_it_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ending = replace(apps.APPS["editor"], command=lambda _: ["/bin/sh", "-c", "echo cannot go on >&2; exit 3"])
+    monkeypatch.setitem(apps.APPS, "editor", ending)
+    with Slot.open(root=tmp_path) as slot:
+        with pytest.raises(DesktopError, match=r"(?s)it ended \(exit code 3\): cannot go on"):
+            slot.launch("editor")
+
+
+def test_an_application_that_shows_nothing_is_given_up_with_a_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    silent = replace(apps.APPS["editor"], command=lambda _: ["/bin/sleep", "60"])
+    monkeypatch.setitem(apps.APPS, "editor", silent)
+    with Slot.open(root=tmp_path) as slot:
+        with pytest.raises(DesktopError, match="no window in time") as caught:
+            slot.launch("editor", timeout=0.5)
+    picture = Path(str(caught.value).partition("screenshot: ")[2].rstrip(")\n "))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("victim", ["X server", "window manager", "box"])
+def test_a_death_under_a_slot_is_noticed(tmp_path: Path, victim: str) -> None:
+    with Slot.open(root=tmp_path) as slot:
+        pid = slot.pids[["X server", "window manager", "box"].index(victim)]
+        os.kill(pid, signal.SIGKILL)
+        assert becomes(lambda: living((pid,)) == [])
+        with pytest.raises(DesktopError, match="supervisor is gone" if victim == "box" else victim):
+            slot.alive()
+        if victim == "X server":
+            with pytest.raises(DesktopError):
+                slot.screenshot()
+            with pytest.raises(DesktopError):
+                slot.input.click(5, 5)
+        if victim == "box":
+            with pytest.raises(DesktopError):
+                slot.shell.run("true")
+            with pytest.raises(DesktopError):
+                slot.tree()
+    assert os.listdir(tmp_path / "slots") == []
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(home: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(slots, "lay_settings", full)
+    with pytest.raises(DesktopError, match="No space left on device") as caught:
+        Slot.open(root=tmp_path)
+    assert "free some space" in str(caught.value)
+    assert os.listdir(tmp_path / "slots") == []
+
+
+def test_files_that_do_not_fit_leave_no_slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(fd: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "_write_all", full)
+        with pytest.raises(DesktopError, match=r"~/big cannot be written into the guest: No space left on device"):
+            Slot.open(root=tmp_path, home_files=[("~/big", b"x" * 100, 0o644, False)])
+    assert os.listdir(tmp_path / "slots") == []
+
+
+def test_a_home_that_the_guest_filled_is_no_fault_of_the_slot(tmp_path: Path, put: Callable[[bytes], str]) -> None:
+    with Slot.open(root=tmp_path) as slot:
+        result = slot.shell.run(
+            "ulimit -f 10; head -c 1000000 /dev/zero > big; echo status $?; ls -s big | cut -d' ' -f1"
+        )
+        assert "status 153" in result.output  # killed by SIGXFSZ
+        slot.alive()
+        assert [e.path for e in slot.snapshot(put).entries] == ["~/big"]
+
+
+@pytest.mark.parametrize(
+    ("guest", "says"), [(Guest(timezone="No/Where"), "No/Where"), (Guest(locale="no_WH.UTF-8"), "no_WH")]
+)
+def test_an_impossible_guest_leaves_nothing(tmp_path: Path, guest: Guest, says: str) -> None:
+    with pytest.raises(DesktopError, match=says):
+        Slot.open(guest, root=tmp_path)
+    assert os.listdir(tmp_path / "slots") == []
+
+
+OWNER = """
+import signal, sys
+from pathlib import Path
+from forge.desktop.slot import Slot
+slot = Slot.open(root=Path(sys.argv[1]))
+slot.launch("editor")
+slot.shell.run("(while true; do date > beat; sleep 0.1; done) &")
+print(slot.home.parent.name, slot.display, *slot.pids, flush=True)
+{end}
+"""
+
+
+@pytest.mark.parametrize("end", ["signal.pause()", "raise KeyboardInterrupt", "sys.exit(0)", "slot.close()"])
+def test_nothing_outlives_its_owner(tmp_path: Path, end: str) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", OWNER.format(end=end), str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    with process.stdout:
+        name, display, *numbers = process.stdout.readline().split()
+    pids = tuple(map(int, numbers))
+    socket = Path(f"/tmp/.X11-unix/X{display[1:]}")
+    try:
+        if end == "signal.pause()":
+            assert len(living(pids)) == 3
+            process.send_signal(signal.SIGKILL)
+        process.wait(30)
+    finally:
+        process.kill()
+    assert becomes(lambda: living(pids) == [])
+    if end == "signal.pause()":
+        assert sweep(tmp_path) == [name]
+    assert os.listdir(tmp_path / "slots") == []
+    assert not socket.exists()

@@ -1,0 +1,133 @@
+"""The pool: spares are handed over ready, once, with the right clock and files, and only where they fit."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from forge.desktop.box import Layers
+from forge.desktop.pool import SlotPool
+from forge.desktop.slot import Slot
+from forge.records import DesktopError, Guest
+from tests.forge.desktop.conftest import becomes, living
+
+pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("pool")]
+
+
+def test_a_spare_is_handed_over_with_the_document_open(tmp_path: Path, workbook: bytes) -> None:
+    with SlotPool(root=tmp_path, guest=Guest()) as pool:
+        assert pool.wait_warm()
+        (folder,) = os.listdir(tmp_path / "slots")
+        guest = Guest(clock="2026-03-17T18:00:00")
+        with pool.acquire(guest, [("~/Documents/Book one, two.xlsx", workbook, 0o644, False)]) as slot:
+            assert slot.home.parent.name == folder
+            slot.launch("calc", "~/Documents/Book one, two.xlsx")
+            (window,) = slot.windows()
+            assert window.title == "Book one, two.xlsx - LibreOffice Calc"
+            cell = slot.cell("D3")
+            assert cell is not None
+            assert cell.text == "13.5"
+            assert slot.shell.run("date +%FT%H; ls ~/Documents").output == "2026-03-17T18\nBook one, two.xlsx\n"
+            slot.input.click(*_middle(slot, "F2"))
+            slot.input.type("=NOW()\n")
+            slot.settle()
+            shown = slot.cell("F2")
+            assert shown is not None
+            assert shown.text is not None
+            assert shown.text.startswith("03/17/26 06:0") or shown.text.startswith("03/17/2026 18:0"), shown.text
+            slot.alive()
+
+
+def _middle(slot: Slot, ref: str) -> tuple[int, int]:
+    cell = slot.cell(ref)
+    assert cell is not None
+    x, y, width, height = cell.box
+    return x + width // 2, y + height // 2
+
+
+def test_a_spare_serves_other_applications_too(tmp_path: Path) -> None:
+    with SlotPool(root=tmp_path, guest=Guest()) as pool:
+        assert pool.wait_warm()
+        with pool.acquire(Guest(), [("~/a.txt", b"x", 0o644, False)]) as slot:
+            slot.launch("editor", "~/a.txt")
+            assert [window.title for window in slot.windows()] == ["~/a.txt - Mousepad"]
+            slot.alive()
+
+
+def test_a_spare_that_does_not_fit_is_not_used(tmp_path: Path) -> None:
+    with SlotPool(root=tmp_path, guest=Guest(), preload=()) as pool:
+        assert pool.wait_warm()
+        (folder,) = os.listdir(tmp_path / "slots")
+        layers = Layers(commands=(tmp_path,))
+        with pool.acquire(Guest(timezone="Asia/Tokyo"), layers=layers) as slot:
+            assert slot.home.parent.name != folder
+            assert slot.shell.run("date +%Z; ls /opt/forge/commands").output == "JST\n0\n"
+            assert folder not in os.listdir(tmp_path / "slots")
+            slot.launched.set()
+            assert pool.wait_warm()
+            (spare,) = set(os.listdir(tmp_path / "slots")) - {slot.home.parent.name}
+        with pool.acquire(Guest(timezone="Asia/Tokyo"), layers=layers) as slot:
+            assert slot.home.parent.name == spare
+
+
+def test_a_spare_that_died_is_not_handed_over(tmp_path: Path) -> None:
+    with SlotPool(root=tmp_path, guest=Guest(), preload=()) as pool:
+        assert pool.wait_warm()
+        spare = pool._spares[0]
+        os.kill(spare.pids[2], 9)
+        assert becomes(lambda: len(living(spare.pids)) == 2)
+        with pool.acquire(Guest()) as slot:
+            assert slot is not spare
+            slot.alive()
+
+
+def test_no_more_than_size_are_open(tmp_path: Path) -> None:
+    with SlotPool(1, spares=0, root=tmp_path) as pool:
+        first = pool.acquire()
+        got: list[Slot] = []
+        thread = threading.Thread(target=lambda: got.append(pool.acquire()))
+        thread.start()
+        time.sleep(0.3)
+        assert got == []
+        first.close()
+        thread.join(30)
+        assert len(got) == 1
+        got[0].close()
+        for _ in range(3):  # what failed gives its place back
+            with pytest.raises(DesktopError):
+                pool.acquire(Guest(timezone="No/Where"))
+        pool.acquire().close()
+
+
+def test_two_at_once_do_not_meet(tmp_path: Path) -> None:
+    with SlotPool(2, root=tmp_path, preload=()) as pool:
+        slots: list[Slot] = []
+        threads = [threading.Thread(target=lambda: slots.append(pool.acquire())) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        one, two = slots
+        assert one.display != two.display
+        one.shell.run("echo one > ~/x")
+        assert two.shell.run("cat ~/x").exit_code == 1
+        one.close()
+        two.alive()
+        assert two.shell.run("echo still").output == "still\n"
+        two.close()
+
+
+def test_closing_leaves_nothing(tmp_path: Path) -> None:
+    pool = SlotPool(root=tmp_path, guest=Guest())
+    assert pool.wait_warm()
+    pids = pool._spares[0].pids
+    pool.close()
+    pool.close()
+    assert living(pids) == []
+    assert os.listdir(tmp_path / "slots") == []
+    with pytest.raises(DesktopError, match="closed"):
+        pool.acquire()
