@@ -29,7 +29,7 @@ PIXELS = 320 * 200
 """A picture is scaled down to at most so many pixels: 60 tokens."""
 MAX_TOKENS = 4096
 """Longer examples are left out and counted; none is ever cut."""
-EVALUATED = 64
+EVALUATED = 32
 """At most so many examples, drawn by seed, are evaluated before and after."""
 TAUGHT = 256
 """The tokenizer is trained on the texts of about so many examples."""

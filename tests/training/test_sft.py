@@ -14,6 +14,8 @@ from training.example import Example
 from training.sft import Feed
 from training.tiny import ImageProcessor, tiny_model, tiny_processor
 
+pytestmark = pytest.mark.xdist_group("sft")  # the twenty steps are taken once
+
 
 @pytest.fixture(scope="module")
 def reports(shards: Path) -> tuple[TrainReport, TrainReport]:
