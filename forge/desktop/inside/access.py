@@ -69,7 +69,7 @@ def text_of(node, limit=TEXT_KEPT):
 
 
 def has_showing_child(node, count):
-    for index in range(min(count, 4)):
+    for index in range(min(count, node.get_child_count())):
         child = node.get_child_at_index(index)
         if child is not None:
             box = box_of(child)
@@ -123,7 +123,9 @@ class Dump:
             entry["text"] = text_of(node)
         self.nodes.append(entry)
         count = node.get_child_count()
-        if role == "menu" and count and not has_showing_child(node, count):
+        # a context menu may begin with many hidden entries; of the menu bar's menus a few entries tell enough
+        popup = parent >= 0 and self.nodes[parent]["role"] == "window"
+        if role == "menu" and count and not has_showing_child(node, count if popup else 4):
             return
         if count > MAX_CHILDREN and role in MANY:
             entry["many"] = True  # a sheet has 2^34 cells: they are looked up one by one, see `Sheets`
