@@ -140,6 +140,8 @@ def _render(harness: Harness) -> str:
             command_layers=harness.terminal.commands,
             max_turns=harness.max_turns,
             actions_per_turn=harness.actions_per_turn,
+            responses_kept=harness.observation.responses_kept,
+            screenshots_kept=harness.observation.screenshots_kept,
             user=USER,
             home=f"/home/{USER}",
         )
