@@ -1,0 +1,89 @@
+"""The `forge` command as a person meets it: whole processes, exit codes, JSON."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def forge(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).parent / "forge"), *arguments]
+    return subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+
+
+def test_help_lists_every_command() -> None:
+    shown = forge("--help")
+    assert shown.returncode == 0
+    for command in ("doctor", "round", "skills", "tasks", "rollout", "regrade", "stats", "show", "export", "train"):
+        assert f" {command} " in shown.stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["doctor", "round", "skills list", "skills new", "tasks show", "tasks open", "rollout", "regrade", "stats", "show", "export"],
+)
+def test_every_command_explains_itself(command: str) -> None:
+    shown = forge(*command.split(), "--help")
+    assert shown.returncode == 0
+    assert "Usage: forge" in shown.stdout
+
+
+def test_the_library_as_json_names_twelve_skills_in_three_applications() -> None:
+    rows = json.loads(forge("skills", "list", "--json").stdout)
+    apps = [app for row in rows for app in row["apps"]]
+    assert len(rows) >= 12
+    assert apps.count("calc") >= 6
+    assert apps.count("thunderbird") >= 4
+    assert apps.count("files") >= 3
+    assert sum(len(row["apps"]) > 1 for row in rows) >= 1
+
+
+def test_an_unknown_skill_is_bad_input_and_names_the_nearest() -> None:
+    shown = forge("skills", "validate", "calc.formula.total-below-colum")
+    assert shown.returncode == 2
+    assert "calc.formula.total-below-column" in shown.stderr
+    assert "Traceback" not in shown.stderr
+
+
+def test_a_fault_in_a_workflow_is_told_with_file_and_line(tmp_path: Path) -> None:
+    assert forge("skills", "new", "files.folder.tidy-desk", "--folder", str(tmp_path)).returncode == 0
+    (file,) = tmp_path.rglob("workflow.yaml")
+    lines = file.read_text().splitlines()
+    number = next(n for n, line in enumerate(lines, 1) if "must:" in line)
+    file.write_text("\n".join(lines).replace("files.content", "files.contents") + "\n")
+    shown = forge("skills", "validate", str(file))
+    assert shown.returncode == 2
+    assert f"workflow.yaml:{number}: unknown check 'files.contents'" in shown.stderr
+
+
+def test_a_starting_point_validates(tmp_path: Path) -> None:
+    made = forge("skills", "new", "calc.format.mark-negative-numbers", "--folder", str(tmp_path))
+    assert made.returncode == 0
+    (file,) = tmp_path.rglob("workflow.yaml")
+    assert forge("skills", "validate", str(file)).returncode == 0
+
+
+def test_statistics_of_an_empty_warehouse_are_there_and_empty() -> None:
+    figures = json.loads(forge("stats", "--json").stdout)
+    assert figures["tasks"]["accepted"] == 0
+    assert figures["tasks"]["by_app"] == {}
+    assert figures["probes"]["noop_false_positives"] == 0
+    assert figures["probes"]["near_miss_kill_rate"] is None
+    assert figures["tokens"]["per_accepted_task"] is None
+
+
+def test_a_task_that_is_not_there_is_an_error_without_a_traceback() -> None:
+    shown = forge("tasks", "show", "0123456789")
+    assert shown.returncode in (2, 3)
+    assert "0123456789" in shown.stderr
+    assert "Traceback" not in shown.stderr
+
+
+def test_a_model_teacher_without_an_endpoint_says_what_to_set() -> None:
+    shown = forge("rollout", "--teacher", "nobody", "--limit", "1", "--json")
+    assert shown.returncode == 0  # nothing is accepted yet, so there is nothing to play
+    assert json.loads(shown.stdout)["done"] == 0
