@@ -1,6 +1,7 @@
 """Moves: how things are done in windows, by name in `MOVES`; the oracle plays them as canonical actions."""
 
 from forge.harness.moves import calc as _calc  # noqa: F401  (registers)
+from forge.harness.moves import files as _files  # noqa: F401
 from forge.harness.moves import general as _general  # noqa: F401
 from forge.harness.moves import thunderbird as _thunderbird  # noqa: F401
 from forge.harness.moves.base import MOVES, Act, Acts, Move, MoveArgs, MoveError, move
