@@ -52,7 +52,8 @@ def test_every_plug_in_has_its_section() -> None:
         "checks": CHECKS.names(), "preparers": PREPARERS.names(), "moves": MOVES.names(), "workflow": NODE_KINDS.names(),
     }.items():  # fmt: skip
         text = (ROOT / f"docs/reference/{page}.md").read_text()
-        assert [name for name in names if f"## `{name}`" not in text] == []
+        ours = [name for name in names if not name.startswith("test.")]  # other tests register some of their own
+        assert [name for name in ours if f"## `{name}`" not in text] == []
 
 
 class Inner(BaseModel):
