@@ -59,7 +59,7 @@ def render(
     strip = _Strip(trajectory, get_blob, panel)
     width = columns * (panel + GAP) + GAP
     parts = [_header(trajectory, task, width)]
-    panels = [strip.panel(record) for record in trajectory.actions]
+    panels = [strip.panel(record) for record in trajectory.actions if not isinstance(record.action, Done)]
     panels.append(strip.last(trajectory))
     for row in range(0, len(panels), columns):
         parts.append(_beside(panels[row : row + columns], width))
@@ -89,8 +89,6 @@ class _Strip:
                 picture = self._shell(record)
             case Answer():
                 picture = self._card("answer", record.action.text)
-            case Done():
-                picture = self._card("done", record.action.status)
             case _:
                 picture = self._screen(record.before.screenshot)
                 self._mark(picture, record)

@@ -27,6 +27,8 @@ Embed = Callable[[Picture], str]
 """A picture to the text that stands for it in `image_url.url`."""
 
 UNCHANGED = "The screen has not changed."
+ENLARGED = "The region, enlarged:"
+NOW = "The screen:"
 NO_CALL = "No tool was called. Call a tool; when the task is finished or cannot be, call `done`."
 
 
@@ -214,9 +216,14 @@ def _result(harness: Harness, record: ActionRecord | None) -> str:
 def _user(
     harness: Harness, text: str, screenshot: str | None, embed: Embed, pictures: Sequence[Picture] = ()
 ) -> Message:
-    every = [*pictures, *([Picture(screenshot, harness.observation.width)] if screenshot else [])]
-    if not every:
-        return {"role": "user", "content": text}
     parts: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
-    parts += [{"type": "image_url", "image_url": {"url": embed(picture)}} for picture in every]
-    return {"role": "user", "content": parts}
+    for picture in pictures:
+        parts += [{"type": "text", "text": ENLARGED}, _image(picture, embed)]
+    if screenshot:
+        parts += [{"type": "text", "text": NOW}] if pictures else []
+        parts.append(_image(Picture(screenshot, harness.observation.width), embed))
+    return {"role": "user", "content": parts if pictures or screenshot else text}
+
+
+def _image(picture: Picture, embed: Embed) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": embed(picture)}}

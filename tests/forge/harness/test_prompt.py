@@ -216,6 +216,15 @@ def test_a_zoom_shows_the_region_larger_with_the_full_screen_s_detail() -> None:
     assert tiny.width <= 4 * 21
 
 
+def test_a_zoom_says_which_picture_is_the_enlarged_one() -> None:
+    zoom = Zoom(top_left=Point(x=0.1, y=0.1), bottom_right=Point(x=0.4, y=0.3))
+    for after, rest in (("s0", []), ("s1", ["The screen:", "s1"])):
+        content = build(HYBRID, [turn(0, "computer")], [record(zoom, "s0", after, 0, 0)], after)[-1]["content"]
+        shown = [part.get("text") or Picture.parse(part["image_url"]["url"]).screenshot for part in content]
+        assert shown == ([UNCHANGED] if after == "s0" else []) + ["The region, enlarged:", "s0", *rest]
+        assert Picture.parse(next(p["image_url"]["url"] for p in content if "image_url" in p)).region is not None
+
+
 def test_a_prompt_that_names_what_is_not_there_is_an_error() -> None:
     harness = HYBRID.model_copy(update={"system_prompt": "You are {{ nobody }}."})
     with pytest.raises(HarnessError, match="'nobody' is undefined"):
