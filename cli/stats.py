@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 
-
 KILLS = "Kills by check"
 
 
 def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
-    kills: Annotated[bool, typer.Option("--kills", help="Show how every kind of near-miss fared, check by check.")] = False,
+    kills: Annotated[
+        bool, typer.Option("--kills", help="Show how every kind of near-miss fared, check by check.")
+    ] = False,
 ) -> None:
     """Tasks, acceptance, probes, trajectories, shares and cost; each figure is a view in the warehouse.
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 from prefect.runtime import flow_run
 
-from rounds.items import owner_name
 from warehouse import Warehouse
+from warehouse.owners import owner_name
 
 KIND = "flow-run"
 SECONDS = 90.0

@@ -114,7 +114,7 @@ def _load(path: Path, stamp: int) -> Harness:
         layers_for(harness)
         system_prompt(harness)
     except ForgeError as error:
-        field = {InputError: "dialect"}.get(type(error), "terminal" if "layer" in error.message else "system_prompt")
+        field = "terminal" if "layer" in error.message else "dialect" if type(error) is InputError else "system_prompt"
         raise fail(error.message, field, mend=error.mend) from None
     return harness
 
@@ -126,7 +126,7 @@ def _mend(kind: str) -> str | None:
 def _line(root: Any, place: tuple[str | int, ...]) -> int:
     """The line, from 1, of the deepest part of `place` that stands in the file."""
     node = root
-    line = node.start_mark.line + 1
+    line: int = node.start_mark.line + 1
     for part in place:
         found = None
         if isinstance(node, yaml.MappingNode):

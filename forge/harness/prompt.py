@@ -86,7 +86,7 @@ def build_messages(
         messages.append(response_message(turn))
         messages += _results(harness, turn, records)
         text = "" if turn.tool_calls else NO_CALL
-        pictures = [zoomed(r.before.screenshot, r.action, harness.observation.width) for r in _zooms(harness, records)]
+        pictures = [zoomed(shot, zoom, harness.observation.width) for shot, zoom in _zooms(harness, records)]
         after = views[position + 1]
         if position + 1 in shown:
             messages.append(_user(harness, text, after, embed, pictures))
@@ -177,8 +177,13 @@ def _shown(harness: Harness, views: list[str | None], folded: int) -> set[int]:
     return set(points[-kept:] if kept else [])
 
 
-def _zooms(harness: Harness, records: Sequence[ActionRecord]) -> list[ActionRecord]:
-    return [r for r in records if isinstance(r.action, Zoom) and not r.error and r.before.screenshot]
+def _zooms(harness: Harness, records: Sequence[ActionRecord]) -> list[tuple[str, Zoom]]:
+    """The zooms of a turn, each with the screenshot that it was taken from."""
+    return [
+        (r.before.screenshot, r.action)
+        for r in records
+        if isinstance(r.action, Zoom) and not r.error and r.before.screenshot
+    ]
 
 
 def _object(call: dict[str, Any]) -> str:

@@ -220,7 +220,8 @@ class _Drawer:
     def _share(self, name: str, draw: Mapping[str, Any], row: Row) -> int:
         low, high = draw["share"]["range"]
         whole: int = row[draw["share"]["of"]]
-        return round(whole * (low + (high - low) * self._rng.random()))
+        share: float = low + (high - low) * self._rng.random()
+        return round(whole * share)
 
     def _scaled(self, name: str, draw: Mapping[str, Any], row: Row) -> float:
         spec = draw["scaled"]

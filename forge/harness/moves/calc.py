@@ -104,7 +104,7 @@ def enter(hands: Hands, args: EnterArgs) -> Acts:
         shown = hands.cell(args.cell)
         if shown is None or (not plain and shown.text) or (shown.text or "") == args.text:
             return
-    raise MoveError(f"{args.cell} shows {shown.text!r} instead of {args.text!r}")
+    raise MoveError(f"{args.cell} shows {shown.text if shown else None!r} instead of {args.text!r}")
 
 
 class ToolbarArgs(MoveArgs):
