@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from forge.harness.moves.base import Act, MoveError
 from forge.records import Action, Drag, Element, Key, Point, Pointer, Scroll, Type, Wait
@@ -19,6 +19,8 @@ PAUSE = 0.06
 """Seconds between two looks; a look at a large window takes longer itself."""
 FRESH = 0.05
 """Seconds for which a reading of the tree answers further questions; less than `PAUSE`, and never across an act."""
+
+T = TypeVar("T")
 
 Condition = Callable[[], Any]
 """Something that becomes true, and its value then."""
@@ -154,21 +156,21 @@ class Hands:
                 raise MoveError(f"no {_spec(name, role, more)} shows", mend=self._instead(role, more))
             time.sleep(PAUSE)
 
-    def wait(self, condition: Condition, what: str, patience: float | None = None) -> Any:
+    def wait(self, condition: Callable[[], T | None], what: str, patience: float | None = None) -> T:
         """The first true value of `condition`. Raises MoveError: `what` did not come true."""
         value = self.becomes(condition, patience)
         if not value:
             raise MoveError(f"{what} (waited {self.patience if patience is None else patience:g} s)")
         return value
 
-    def becomes(self, condition: Condition, patience: float | None = None) -> Any:
+    def becomes(self, condition: Callable[[], T], patience: float | None = None) -> T:
         """The first true value of `condition`, or the last false one when patience ends.
 
         A condition that an act was waiting for, and that came true then, is not looked at again.
         """
-        value = self._seen.pop(condition, None)
-        if value:
-            return value
+        if condition in self._seen:
+            seen: T = self._seen.pop(condition)
+            return seen
         deadline = time.monotonic() + (self.patience if patience is None else patience)
         while True:
             value = condition()
@@ -248,7 +250,7 @@ class Hands:
         until: Condition | None = None,
     ) -> Act:
         """Click an element."""
-        action = Pointer(kind=kind, at=self.middle(element, fx, fy), modifiers=modifiers)  # type: ignore[arg-type]
+        action = Pointer(kind=kind, at=self.middle(element, fx, fy), modifiers=modifiers)
         return Act((action,), (element,), self._watch(until))
 
     def drag(self, start: Point, end: Point, element: Element | None = None, until: Condition | None = None) -> Act:
