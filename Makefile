@@ -9,10 +9,10 @@ round: setup-round ## one generation round: author, prepare, probe, roll out (TA
 	.venv/bin/forge round --tasks $(TASKS)
 
 test: setup-test lint ## everything but the heavy tests
-	$(PYTHON) -m pytest -n 2 --dist loadgroup -m "not slow"
+	$(PYTHON) -m pytest -n 2 --dist loadfile -m "not slow"
 
 test-all: setup-test lint ## the heavy tests too
-	$(PYTHON) -m pytest -n 2 --dist loadgroup
+	$(PYTHON) -m pytest -n 2 --dist loadfile
 
 lint: setup-test
 	.venv/bin/ruff check .

@@ -10,7 +10,9 @@ import typer
 
 def export(
     folder: Annotated[Path, typer.Argument(help="Folder to write; must be empty or absent.")],
-    format_: Annotated[Literal["jsonl", "parquet"], typer.Option("--format", help="jsonl, or parquet.")] = "jsonl",
+    format_: Annotated[
+        Literal["jsonl", "parquet"] | None, typer.Option("--format", help="jsonl or parquet; turns are always Parquet.")
+    ] = None,
     what: Annotated[
         Literal["tasks", "trajectories", "turns"],
         typer.Option(help="tasks, trajectories, or turns (training examples)."),
@@ -31,7 +33,7 @@ def export(
         if what == "turns":
             from training import export_turns
 
-            manifest = export_turns(workshop.warehouse, folder, format=format_, skill=skill)
+            manifest = export_turns(workshop.warehouse, folder, format=format_ or "parquet", skill=skill)
         else:
-            manifest = workshop.warehouse.export(folder, what=what, format=format_, skill=skill)
+            manifest = workshop.warehouse.export(folder, what=what, format=format_ or "jsonl", skill=skill)
     print(f"{manifest['rows']} rows in {folder}")
