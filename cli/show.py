@@ -18,7 +18,6 @@ def show(
     Example: forge show 5c1e -o strip.png
     """
     from forge.harness.filmstrip import render
-
     from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
 

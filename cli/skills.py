@@ -21,9 +21,8 @@ def list_(
 
     Example: forge skills list --app calc
     """
-    from skills.taxonomy import listing
-
     from rounds.terminal import print_json, print_table
+    from skills.taxonomy import listing
 
     rows = [row for row in listing() if app_ is None or app_ in row["apps"]]
     if as_json:

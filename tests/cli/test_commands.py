@@ -24,7 +24,19 @@ def test_help_lists_every_command() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["doctor", "round", "skills list", "skills new", "tasks show", "tasks open", "rollout", "regrade", "stats", "show", "export"],
+    [
+        "doctor",
+        "round",
+        "skills list",
+        "skills new",
+        "tasks show",
+        "tasks open",
+        "rollout",
+        "regrade",
+        "stats",
+        "show",
+        "export",
+    ],
 )
 def test_every_command_explains_itself(command: str) -> None:
     shown = forge(*command.split(), "--help")
