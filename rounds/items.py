@@ -1,8 +1,9 @@
 """Run many items under claims: each item is worked by exactly one owner, and committed together with its claim.
 
 An item is worked in a thread, or as a coroutine, and returns its *writes*; writes and the claim's completion are one
-transaction, so that a `kill -9` leaves an item either done or untouched. An infrastructure fault gives the claim back
-and is tried again; it never becomes a result.
+transaction, so that a `kill -9` leaves an item either done or untouched, and whoever comes next on the same machine takes
+the dead process's claims over at once. An infrastructure fault gives the claim back and is tried again; it never becomes
+a result.
 """
 
 from __future__ import annotations
@@ -10,15 +11,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import os
-import socket
-import threading
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from forge.records import ForgeError
+from forge.records import ForgeError, InputError
 from warehouse import Lease, Warehouse
+from warehouse.owners import owner_name
 
 log = logging.getLogger(__name__)
 
@@ -69,11 +68,6 @@ class Tally:
     faults: dict[str, str] = field(default_factory=dict)
 
 
-def owner_name() -> str:
-    """Who holds the leases: host, process and thread."""
-    return f"{socket.gethostname()}:{os.getpid()}:{threading.get_ident()}"
-
-
 async def run_items(
     warehouse: Warehouse,
     kind: str,
@@ -109,7 +103,14 @@ async def run_items(
             note = await _work_one(warehouse, kind, item, work, tally)
         progress.advance(stage, note)
 
-    await asyncio.gather(*(one(item) for item in items))
+    working = [asyncio.ensure_future(one(item)) for item in items]
+    try:
+        await asyncio.gather(*working)
+    except BaseException:  # none goes on behind the back of whoever handles this
+        for task in working:
+            task.cancel()
+        await asyncio.gather(*working, return_exceptions=True)
+        raise
     return tally
 
 
@@ -131,10 +132,12 @@ async def _work_one(warehouse: Warehouse, kind: str, item: Item[T], work: Work[T
         except asyncio.CancelledError:
             lease.release("interrupted")
             raise
-        except ForgeError as error:
-            lease.release(error.message)
+        except (ForgeError, OSError) as error:  # an OSError is the machine's: a full disk, no more processes
+            lease.release(str(error))
             tally.faults[item.key] = str(error)
             log.warning("%s %s, attempt %d: %s", kind, item.key, attempt + 1, error)
+            if isinstance(error, InputError):
+                break  # what a person wrote wrong stays wrong
         except Exception:
             lease.release("crashed")
             raise
@@ -155,10 +158,13 @@ async def _claim(warehouse: Warehouse, kind: str, key: str, owner: str) -> Lease
 
 
 async def _heartbeat(lease: Lease) -> None:
-    """Renew a lease for as long as its item is in work."""
+    """Renew a lease for as long as its item is in work. A renewal that fails is tried again; the commit tells the rest."""
     while True:
         await asyncio.sleep(LEASE_SECONDS / 4)
-        await asyncio.to_thread(lease.renew)
+        try:
+            await asyncio.to_thread(lease.renew)
+        except ForgeError as error:
+            log.warning("%s %s: the claim was not renewed: %s", lease.kind, lease.key, error)
 
 
 async def _call(work: Work[T], value: T) -> Writes:

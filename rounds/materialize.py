@@ -89,7 +89,7 @@ def gate_rows(draw: Draw) -> list[Probe]:
     """What each gate says of a drawn task."""
     return [
         Probe(
-            task=draw.task.id, kind=ProbeKind.GATE, name=name, expected=gate.__doc__.split("\n")[0],
+            task=draw.task.id, kind=ProbeKind.GATE, name=name, expected=(gate.__doc__ or name).split("\n")[0],
             passed=result.passed, evidence=result.evidence,
         )
         for name, gate in gates.GATES.items()

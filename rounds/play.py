@@ -99,7 +99,7 @@ async def episode(workshop: Workshop, part: Part, harness: Harness) -> Trajector
     task, blobs = part.task, workshop.warehouse.blobs
     files = workshop.artifact_files(task, (Role.VISIBLE, Role.HIDDEN))
     began = time.perf_counter()
-    slot = await asyncio.to_thread(workshop.slots.acquire, task.guest, files, workshop.layers(harness))
+    slot = await _acquire(workshop, task, files, harness)
     try:
         acquired = time.perf_counter()
         await asyncio.to_thread(open_start, slot, task)
@@ -120,6 +120,20 @@ async def episode(workshop: Workshop, part: Part, harness: Harness) -> Trajector
     final = blobs.put(snapshot.canonical().encode())
     timings = {"slot": acquired - began, "open": opened - acquired, **trajectory.timings}
     return trajectory.model_copy(update={"final_state": final, "timings": timings})
+
+
+async def _acquire(workshop: Workshop, task: Task, files: list[tuple[str, bytes, int, bool]], harness: Harness) -> Slot:
+    """A slot for a task. An interruption meanwhile is answered when the slot is there, so that it can be closed again."""
+    acquiring = asyncio.ensure_future(
+        asyncio.to_thread(workshop.slots.acquire, task.guest, files, workshop.layers(harness))
+    )
+    try:
+        return await asyncio.shield(acquiring)
+    except asyncio.CancelledError:
+        slot = (await asyncio.gather(acquiring, return_exceptions=True))[0]
+        if isinstance(slot, Slot):
+            await asyncio.to_thread(slot.close)
+        raise
 
 
 def open_start(slot: Slot, task: Task) -> None:

@@ -17,15 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from verifiers.same import same_answer, same_state
-
 import skills
 from forge.desktop import run_boxed
-from forge.records import Grading, NearMiss, Probe, ProbeKind, Solution, Task, Verdict
+from forge.records import DesktopError, Grading, NearMiss, Probe, ProbeKind, Solution, Task, Verdict
 from rounds.items import Item, Writes
 from rounds.workshop import Workshop
 from skills import Workflow
 from verifiers import Case, Tree
+from verifiers.same import same_answer, same_state
 from verifiers.spoil import killed, near_misses
 
 SOLUTION_RUNS = 3
@@ -90,12 +89,12 @@ class _Probing:
             if solution is None:
                 return found
             with self._run(solution, before) as solved:
-                found.append(self._solution(before, solved, 1))
-                self.solved_verdict = found[-1].verdict
+                first, self.solved_verdict = self._solution(before, solved, 1)
+                found.append(first)
                 for number in range(2, SOLUTION_RUNS + 1):
                     with self._run(solution, before) as again:
-                        found.append(self._solution(before, again, number))
-                if found[1].passed:
+                        found.append(self._solution(before, again, number)[0])
+                if first.passed:
                     found += self._spoiled(before, solved)
                     found += self._neighbours(before, solved)
             return found
@@ -107,13 +106,15 @@ class _Probing:
             ProbeKind.NOOP, "untouched", "the untouched state scores 0", verdict, verdict.score == 0.0, began
         )
 
-    def _solution(self, before: Path, solved: Played, number: int) -> Probe:
+    def _solution(self, before: Path, solved: Played, number: int) -> tuple[Probe, Verdict]:
         began = time.perf_counter()
         verdict = self._grade(before, solved.home, solved.answer)
         probe = self._row(
             ProbeKind.SOLUTION, f"terminal#{number}", "the solution scores 1", verdict, verdict.passed, began
         )
-        return probe if verdict.passed else probe.model_copy(update={"evidence": probe.evidence + solved.output[-800:]})
+        if not verdict.passed:
+            probe = probe.model_copy(update={"evidence": probe.evidence + solved.output[-800:]})
+        return probe, verdict
 
     def _spoiled(self, before: Path, solved: Played) -> Iterator[Probe]:
         case = Case(Tree(before), Tree(solved.home), answer=solved.answer, guest=self.task.guest, office=self.office)
@@ -198,8 +199,11 @@ class _Probing:
 
 
 def copy_home(source: Path, target: Path) -> None:
-    """Copy a home with links as links, and modes, times and owners kept."""
-    subprocess.run(
+    """Copy a home with links as links, and modes, times and owners kept. Raises DesktopError when it cannot be copied."""
+    done = subprocess.run(
         ["cp", "--archive", "--reflink=auto", str(source), str(target)],
-        check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        check=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
     )  # fmt: skip
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip()[-300:]
+        raise DesktopError(f"a home cannot be copied: {said}", mend="free some disk space below FORGE_HOME")

@@ -44,6 +44,10 @@ class RoundReport:
 async def run_round(workshop: Workshop, plan: Plan, progress: Progress | None = None) -> RoundReport:
     """Run, or take up again, the round of a plan; what is done stays done.
 
+    What is drawn and played next follows from what the same draws came to before, whoever worked on them and whenever:
+    a round that was killed and taken up again makes the rows of an undisturbed one. Hence a fault is tried again in the
+    next wave, with the same draws, and is never a reason for a replacement.
+
     Args:
         workshop: the open resources.
         plan: from `rounds.register.register`.
@@ -56,9 +60,13 @@ async def run_round(workshop: Workshop, plan: Plan, progress: Progress | None = 
     report = RoundReport(plan.round)
     draws = dict.fromkeys((w.version for w in plan.workflows), plan.tasks)
     for _ in range(WAVES):
-        report.faults |= (await prepare(workshop, plan.round, plan.workflows, draws, progress)).faults
+        report.faults = (await prepare(workshop, plan.round, plan.workflows, draws, progress)).faults
         report.faults |= (await play_round(workshop, plan.round, plan.workflows, draws, progress)).faults
-        lacking = {w.version: plan.tasks - len(accepted(workshop, plan.round, w)) for w in plan.workflows}
+        if report.faults:
+            continue
+        lacking = {
+            w.version: plan.tasks - len(accepted(workshop, plan.round, w, draws[w.version])) for w in plan.workflows
+        }
         if all(n <= 0 for n in lacking.values()):
             break
         draws = {version: draws[version] + max(0, n) for version, n in lacking.items()}
@@ -122,10 +130,10 @@ async def play_round(
     return total
 
 
-def accepted(workshop: Workshop, round: int, workflow: Workflow) -> list[Task]:
-    """The accepted tasks of a workflow in a round, in the order of drawing."""
+def accepted(workshop: Workshop, round: int, workflow: Workflow, count: int | None = None) -> list[Task]:
+    """The accepted ones of the first `count` (default: all) tasks of a workflow in a round, in the order of drawing."""
     warehouse = workshop.warehouse
-    return [t for t in warehouse.tasks_of_round(round, workflow.version) if warehouse.acceptance(t.id)[0]]
+    return [t for t in warehouse.tasks_of_round(round, workflow.version)[:count] if warehouse.acceptance(t.id)[0]]
 
 
 def finish(workshop: Workshop, plan: Plan, report: RoundReport) -> None:
@@ -142,13 +150,18 @@ def finish(workshop: Workshop, plan: Plan, report: RoundReport) -> None:
 
 
 def _sound_on_files(workshop: Workshop, round: int, workflow: Workflow, count: int) -> list[Task]:
-    """Tasks that lack nothing but evidence from a real desktop."""
+    """Tasks of which files alone say nothing bad. What they came to on a desktop does not matter: their order counts."""
     warehouse = workshop.warehouse
     return [
         task
         for task in warehouse.tasks_of_round(round, workflow.version)[:count]
-        if all(reason.startswith("desktop") for reason in warehouse.acceptance(task.id)[1])
+        if all(_is_of_desktop(reason) for reason in warehouse.acceptance(task.id)[1])
     ]
+
+
+def _is_of_desktop(reason: str) -> bool:
+    """Whether a reason against a task is evidence from a desktop (see `rounds.play`), missing or bad."""
+    return reason.startswith("desktop") or "-desktop#" in reason or "-needs-more-than-" in reason
 
 
 def _window_channels(workflow: Workflow) -> list[Channel]:
@@ -156,13 +169,15 @@ def _window_channels(workflow: Workflow) -> list[Channel]:
 
 
 def _evidence_parts(workshop: Workshop, workflow: Workflow, tasks: list[Task], trial: int) -> list[Part]:
-    """What to play so that each window solution of the workflow has worked once; nothing where it has."""
+    """What to play so that each window solution of the workflow has worked once; nothing where it has on another task.
+    On this very task the parts are listed again, for some of them may not have been played yet.
+    """
     if trial >= len(tasks):
         return []
     task = tasks[trial]
     parts = []
     for channel in _window_channels(workflow):
-        if not workshop.warehouse.has_window_evidence(workflow.version, channel):
+        if not workshop.warehouse.has_window_evidence(workflow.version, channel, besides=task.id):
             parts.append(Part(task, channel))
             if channel == "hybrid":  # it must fail when either channel is taken away
                 parts += [Part(task, "gui", "oracle/hybrid"), Part(task, "terminal", "oracle/hybrid")]
@@ -170,11 +185,16 @@ def _evidence_parts(workshop: Workshop, workflow: Workflow, tasks: list[Task], t
 
 
 def _task_parts(workshop: Workshop, workflow: Workflow, tasks: list[Task]) -> list[Part]:
-    """One episode for every task that has no oracle's success yet; channels take turns over the tasks."""
+    """One episode for every task that has no oracle's success yet; channels take turns over the tasks.
+
+    Where Thunderbird is open, only windows: it holds its address book locked, and does not look at files changed beside it.
+    """
     parts = []
     for ordinal, task in enumerate(tasks):
         if workshop.warehouse.has_oracle_success(task.id):
             continue
         channels = sorted(s.channel for s in task.solutions)
+        if any(start.app == "thunderbird" for start in task.start) and channels != ["terminal"]:
+            channels.remove("terminal")
         parts.append(Part(task, channels[ordinal % len(channels)]))
     return parts

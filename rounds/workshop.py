@@ -6,18 +6,39 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
+from typing import Generic, TypeVar
 
 from forge.desktop import Layers, Office, OfficeClient, SlotPool, chown_home, fingerprint, lay
+from forge.desktop.sweep import claim, sweep
 from forge.harness import layers_for, load_harness
 from forge.records import Artifact, Fingerprint, Harness, Role, Settings, Task
 from skills import Kitchen
 from verifiers import CHECKS, GraderPool
 from warehouse import Warehouse
+
+T = TypeVar("T")
+
+
+class _once(Generic[T]):
+    """A property that is made at its first use, by one thread while the others wait. One lock for all of a workshop's,
+    because making one may use another.
+    """
+
+    def __init__(self, make: Callable[[Workshop], T]):
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __get__(self, workshop: Workshop, owner: type[Workshop]) -> T:
+        name = self._make.__name__
+        with workshop._lock:
+            if name not in workshop.__dict__:  # from then on it is found there, before this property
+                workshop.__dict__[name] = self._make(workshop)
+        found: T = workshop.__dict__[name]
+        return found
 
 
 class Workshop:
@@ -35,6 +56,7 @@ class Workshop:
         self._lock = threading.RLock()
 
     def __enter__(self) -> Workshop:
+        sweep(self.settings.home.resolve())  # what killed processes left, also when this one will have nothing to do
         return self
 
     def __exit__(
@@ -42,32 +64,30 @@ class Workshop:
     ) -> None:
         self._stack.close()
 
-    @cached_property
+    @_once
     def warehouse(self) -> Warehouse:
         """The warehouse, migrated."""
         warehouse = Warehouse.open(self.settings.warehouse_url, self.settings.blob_url)
         self._stack.callback(warehouse.close)
         return warehouse
 
-    @cached_property
+    @_once
     def workers(self) -> int:
         """How many items are worked at once: one a core."""
         return max(1, os.cpu_count() or 1)
 
-    @cached_property
+    @_once
     def _office(self) -> Office:
-        with self._lock:
-            return self._stack.enter_context(Office(workers=min(self.workers, 4)))
+        return self._stack.enter_context(Office(workers=min(self.workers, 4)))
 
     def office(self) -> OfficeClient:
         """A client of the headless LibreOffices."""
         return OfficeClient(self._office.address)
 
-    @cached_property
+    @_once
     def graders(self) -> GraderPool:
         """Graders in fresh processes."""
-        with self._lock:
-            return self._stack.enter_context(GraderPool(self.workers, scratch=self.scratch))
+        return self._stack.enter_context(GraderPool(self.workers, scratch=self.scratch))
 
     def kitchen(self) -> Kitchen:
         """What drawing a task needs."""
@@ -77,25 +97,23 @@ class Workshop:
             stamp=self.fingerprint.digest(),
         )
 
-    @cached_property
+    @_once
     def slots(self) -> SlotPool:
         """Desktop slots with a warm spare."""
-        with self._lock:
-            return self._stack.enter_context(SlotPool(self.settings.slots))
+        return self._stack.enter_context(SlotPool(self.settings.slots))
 
-    @cached_property
+    @_once
     def fingerprint(self) -> Fingerprint:
         """What every result of this process depends on."""
         return fingerprint({name: check.version for name, check in CHECKS})
 
-    @cached_property
+    @_once
     def scratch(self) -> Path:
-        """A folder for homes of probes and gradings, removed at the end."""
-        (self.settings.home / "scratch").mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix="", dir=self.settings.home / "scratch")).resolve()
-        folder.chmod(0o711)
-        self._stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        return folder
+        """A folder for homes of probes and gradings, removed at the end, or by the next start when this process is killed."""
+        own = claim("scratch", self.settings.home.resolve())
+        self._stack.callback(own.release)
+        own.folder.chmod(0o711)
+        return own.folder
 
     @contextmanager
     def new_home(self, task: Task, roles: tuple[Role, ...] = (Role.VISIBLE, Role.HIDDEN)) -> Iterator[Path]:

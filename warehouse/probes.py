@@ -82,7 +82,7 @@ def read_probes(connection: Connection, task: str, current: bool) -> list[Probe]
     return [Probe.model_validate(record) for record in connection.scalars(query)]
 
 
-def has_window_evidence(connection: Connection, workflow: str, channel: str) -> bool:
+def has_window_evidence(connection: Connection, workflow: str, channel: str, besides: str | None) -> bool:
     """Whether the window solution of this workflow version worked once on a desktop (see `warehouse.views`)."""
     query = select(func.count()).where(
         ProbeRow.workflow == workflow,
@@ -92,6 +92,8 @@ def has_window_evidence(connection: Connection, workflow: str, channel: str) -> 
         ProbeRow.current,
         ProbeRow.passed,
     )
+    if besides is not None:
+        query = query.where(ProbeRow.task != besides)
     return bool(connection.scalar(query))
 
 

@@ -289,10 +289,10 @@ class Warehouse:
         with read(self.engine) as connection:
             return acceptance_of(connection, tasks.full_id(connection, task))
 
-    def has_window_evidence(self, workflow: str, channel: str) -> bool:
-        """Whether this workflow version's `gui` or `hybrid` solution worked once on a desktop."""
+    def has_window_evidence(self, workflow: str, channel: str, *, besides: str | None = None) -> bool:
+        """Whether this workflow version's `gui` or `hybrid` solution worked once on a desktop, on a task but `besides`."""
         with read(self.engine) as connection:
-            return probes.has_window_evidence(connection, workflow, channel)
+            return probes.has_window_evidence(connection, workflow, channel, besides)
 
     def stale_tasks(self, fingerprint: str) -> list[str]:
         """Tasks whose evidence was gathered under another fingerprint than this: what to probe again."""
