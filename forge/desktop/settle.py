@@ -26,7 +26,7 @@ class Settler:
         from Xlib.ext import damage
 
         self._display = display
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._connection: Any = display.connect()
         self._connection.damage_query_version()
         root = self._connection.screen().root

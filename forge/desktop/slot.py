@@ -85,8 +85,15 @@ class Cells:
         return self._elements("cells")
 
     def _elements(self, what: str, **arguments: Any) -> list[Element]:
-        answer = self._slot.ask(what, match=self._app.bus_name, **arguments)
-        return cell_elements(self._app.name, answer, self._slot.windows()) if answer else []
+        windows = self._slot.windows()
+        titles = [window.title for window in reversed(windows)]
+        answer = self._slot.ask(what, match=self._app.bus_name, titles=titles, **arguments)
+        return cell_elements(self._app.name, answer, windows) if answer else []
+
+    def at(self, x: int, y: int) -> Element | None:
+        """The cell at a place in the toolkit's own coordinates."""
+        found = self._elements("cell_at", x=x, y=y)
+        return found[0] if found else None
 
 
 class Slot:
@@ -99,6 +106,7 @@ class Slot:
         screen: pictures of the screen.
         shell: the persistent shell for the `bash` tool.
         launched: set once a launch has ended, well or not.
+        owner: the process that opened it.
     """
 
     home: Path
@@ -111,6 +119,7 @@ class Slot:
         self.guest = guest
         self.layers = layers
         self.home = owned.folder / "home"
+        self.owner = os.getpid()
         self._claim = owned
         self._display: Display | None = None
         self._box: subprocess.Popen[bytes] | None = None
@@ -206,14 +215,20 @@ class Slot:
         if not os.path.exists(profile.program):
             raise DesktopError(f"{app} is not installed", mend=f"install {profile.package}, or run setup/install")
         deadline = time.monotonic() + timeout
-        before = {window.id for window in self.windows()}
+        before = {(window.id, window.title) for window in self.windows()}
         pid = self._open_warm(inside_path) if app == "calc" and inside_path else None
+        if self._warm is not None and app != "calc":  # not asked for: this desktop is to be like any other
+            self.ask("stop", pid=self._warm)
+            self._warm = None
         if pid is None:
             pid = self.ask("start", argv=profile.command(inside_path), env=profile.env)
         title = profile.title(inside_path)
         try:
-            self._wait(pid, deadline, "no window", lambda: self._has_window(title, before))
-            self._wait(pid, deadline, "no accessible contents", lambda: self._has_contents(profile))
+            if not self._wait(pid, deadline, "no window", lambda: self._has_window(title, before)):
+                pid = None
+                self._wait(None, deadline, "no window", lambda: self._has_window(title, set()))
+            if not self._wait(pid, deadline, "no accessible contents", lambda: self._has_contents(profile)):
+                self._wait(None, deadline, "no accessible contents", lambda: self._has_contents(profile))
             self._settle_launch(deadline)
         except DesktopError as error:
             raise DesktopError(
@@ -278,10 +293,7 @@ class Slot:
         if found is None:
             return None
         if found.many and found.element.app in APPS:
-            raw_x, raw_y = x - found.shift[0], y - found.shift[1]
-            answer = self.ask("cell_at", match=APPS[found.element.app].bus_name, x=raw_x, y=raw_y)
-            cells = cell_elements(found.element.app, answer, self.windows()) if answer else []
-            return cells[0] if cells else found.element
+            return self.cells(found.element.app).at(x - found.shift[0], y - found.shift[1]) or found.element
         return found.element
 
     def alive(self) -> None:
@@ -423,19 +435,28 @@ class Slot:
             raise InputError(f"{path!r} is no path below the guest's home", mend="write ~/folder/name")
         return HOME + path[1:]
 
-    def _wait(self, pid: int | None, deadline: float, what: str, predicate: Callable[[], bool]) -> None:
+    def _wait(self, pid: int | None, deadline: float, what: str, predicate: Callable[[], bool]) -> bool:
+        """Wait for a predicate; False when the process handed its task to one that runs already, and ended.
+
+        Raises DesktopError when it ended otherwise, or the time is up.
+        """
         while not predicate():
             if pid is not None:
-                entry = next(entry for entry in self.ask("apps") if entry["pid"] == pid)
+                entries = self.ask("apps")
+                entry = next(entry for entry in entries if entry["pid"] == pid)
+                others = (other for other in entries if other["program"] == entry["program"] and other["code"] is None)
+                if entry["code"] == 0 and any(others):
+                    return False
                 if entry["code"] is not None:
                     raise DesktopError(f"it ended ({_how(entry['code'])}): {entry['said'].strip()[-300:]}")
             if time.monotonic() > deadline:
                 titles = [window.title for window in self.windows()]
                 raise DesktopError(f"{what} in time; windows: {titles}")
             time.sleep(_POLL)
+        return True
 
-    def _has_window(self, title: str, before: set[int]) -> bool:
-        return any(title in window.title for window in self.windows() if window.id not in before)
+    def _has_window(self, title: str, before: set[tuple[int, str]]) -> bool:
+        return any(title in window.title for window in self.windows() if (window.id, window.title) not in before)
 
     def _has_contents(self, app: App) -> bool:
         if app.name == "calc":
@@ -470,4 +491,5 @@ _open: weakref.WeakSet[Slot] = weakref.WeakSet()
 @atexit.register
 def _close_all() -> None:
     for slot in list(_open):
-        slot.close()
+        if slot.owner == os.getpid():  # a forked child must not close its parent's
+            slot.close()

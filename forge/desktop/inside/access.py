@@ -193,25 +193,29 @@ class Sheets:
     """Cells of the spreadsheet in view, looked up one by one."""
 
     def __init__(self):
-        self.table = None
+        self.app = self.table = None
 
-    def locate(self, match):
-        table = self.table
-        if table is not None:
-            try:  # the last one, while it shows
-                if table.get_state_set().contains(STATE.SHOWING) and table.get_name():
-                    return table
+    def locate(self, match, titles):
+        """The table of the uppermost window that has one; `titles` are the windows', uppermost first."""
+        if self.table is not None:
+            try:  # the last one, while it shows and there is no other window
+                showing = self.table.get_state_set().contains(STATE.SHOWING) and self.table.get_name()
+                if showing and self.app.get_child_count() == 1:
+                    return self.table
             except GLib.Error:
                 pass
         self.table = None
         for name, app in applications():
             if match.lower() not in name.lower():
                 continue
-            for index in reversed(range(app.get_child_count())):
-                found = find_table(app.get_child_at_index(index))
-                if found is not None:
-                    self.table = found
-                    return found
+            found = [app.get_child_at_index(index) for index in range(app.get_child_count())]
+            frames = [frame for frame in found if frame is not None]
+            self.app = app
+            order = {title: place for place, title in reversed(list(enumerate(titles)))}
+            for frame in sorted(frames, key=lambda frame: order.get(frame.get_name(), len(order))):
+                self.table = find_table(frame)
+                if self.table is not None:
+                    return self.table
         return None
 
     def describe(self, table, cells):
@@ -227,8 +231,8 @@ class Sheets:
         app = node.get_name() if node is not None else ""
         return {"app": app, "above": list(reversed(above)), "cells": cells}
 
-    def cell(self, match, row, column):
-        table = self.locate(match)
+    def cell(self, match, row, column, titles=()):
+        table = self.locate(match, titles)
         if table is None:
             return None
         cell = table.get_table_iface().get_accessible_at(row, column)
@@ -236,9 +240,9 @@ class Sheets:
             return None
         return self.describe(table, [cell_entry(cell, -1)])
 
-    def at(self, match, x, y):
+    def at(self, match, x, y, titles=()):
         """The cell at a point, in the toolkit's own coordinates."""
-        table = self.locate(match)
+        table = self.locate(match, titles)
         if table is None:
             return None
         cell = table.get_component_iface().get_accessible_at_point(x, y, Atspi.CoordType.SCREEN)
@@ -246,8 +250,8 @@ class Sheets:
             return None
         return self.describe(table, [cell_entry(cell, -1)])
 
-    def visible(self, match, limit=2000):
-        table = self.locate(match)
+    def visible(self, match, titles=(), limit=2000):
+        table = self.locate(match, titles)
         if table is None:
             return None
         left, top, width, height = box_of(table)

@@ -115,18 +115,19 @@ class Desktop:
         The protocol is LibreOffice's own (desktop/source/app/officeipcthread.cxx): the working directory and the
         arguments in one message that ends with a zero byte.
         """
-        if self.processes.code(pid) is not None:
-            del self.apps[pid]
-            return False
         folder = f"file://{os.environ['HOME']}"
         text = "InternalIPC::Arguments1" + escape(folder) + "".join("," + escape(each) for each in arguments)
-        with socket.socket(socket.AF_UNIX) as pipe:
-            pipe.settimeout(10)
-            pipe.connect(f"/tmp/{self.warm_socket}")
-            until_zero(pipe)  # "InternalIPC::SendArguments"
-            pipe.sendall(text.encode() + b"\0")
-            # it answers when the document is loaded; that is seen by its window
-        return True
+        try:
+            with socket.socket(socket.AF_UNIX) as pipe:
+                pipe.settimeout(10)
+                pipe.connect(f"/tmp/{self.warm_socket}")
+                until_zero(pipe)  # "InternalIPC::SendArguments"
+                pipe.sendall(text.encode() + b"\0")
+                # it answers when the document is loaded; that is seen by its window
+            return True
+        except OSError:  # it has ended: one without a window does so after it converted a file for the shell
+            self.do_stop(pid)
+            return False
 
     def do_stop(self, pid):
         """Kill an application and its session, and forget it."""
@@ -159,14 +160,14 @@ class Desktop:
     def do_tree(self, match=None, menus=True, at=None, text=True):
         return tree(match, menus, at, text)
 
-    def do_cell(self, match, row, column):
-        return self.sheets.cell(match, row, column)
+    def do_cell(self, match, row, column, titles):
+        return self.sheets.cell(match, row, column, titles)
 
-    def do_cells(self, match):
-        return self.sheets.visible(match)
+    def do_cells(self, match, titles):
+        return self.sheets.visible(match, titles)
 
-    def do_cell_at(self, match, x, y):
-        return self.sheets.at(match, x, y)
+    def do_cell_at(self, match, x, y, titles):
+        return self.sheets.at(match, x, y, titles)
 
 
 def escape(argument):
@@ -178,7 +179,7 @@ def until_zero(pipe):
     while not data.endswith(b"\0"):
         piece = pipe.recv(256)
         if not piece:
-            raise RuntimeError(f"LibreOffice hung up after {data!r}")
+            raise ConnectionError(f"LibreOffice hung up after {data!r}")
         data += piece
     return data
 

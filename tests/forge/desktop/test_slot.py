@@ -208,6 +208,22 @@ def test_a_text_table_opens_without_a_question(tmp_path: Path) -> None:
         assert cells == {"A1": "name", "B1": "n", "A2": "ä", "B2": "1.5"}
 
 
+def test_the_cells_of_the_uppermost_workbook_are_seen(tmp_path: Path, workbook: bytes) -> None:
+    files = [("~/one.xlsx", workbook, 0o644, False), ("~/two.csv", b"other\n", 0o644, False)]
+    with Slot.open(root=tmp_path, home_files=files) as slot:
+        slot.launch("calc", "~/one.xlsx")
+        assert slot.cell("A1").text == "Item"  # type: ignore[union-attr]
+        slot.launch("calc", "~/two.csv")
+        assert [window.title.split(" ")[0] for window in slot.windows()] == ["one.xlsx", "two.csv"]
+        assert slot.cell("A1").text == "other"  # type: ignore[union-attr]
+        slot.input.key("alt+Tab")
+        slot.settle(lambda: slot.windows()[-1].title.startswith("one"))
+        assert slot.cell("A1").text == "Item"  # type: ignore[union-attr]
+        slot.alive()  # the second process handed its document over and ended
+        slot.launch("calc", "~/two.csv")  # which is open already
+        assert slot.cell("A1") is not None
+
+
 def test_stopping_ends_everything_and_keeps_the_home(tmp_path: Path, put: Callable[[bytes], str]) -> None:
     with Slot.open(root=tmp_path) as slot:
         slot.launch("editor")
