@@ -70,18 +70,41 @@ def reveal(hands: Hands, which: MessageArgs) -> Acts:
         before = None
         while _names(hands, box) != before:
             before = _names(hands, box)
-            yield hands.scroll(box, turn)
+            yield hands.scroll(_middle_row(hands, box), turn)
             if shown():
                 return
     root = re.sub(r"^(?:(?:Re|Fwd|Fw|AW|Aw): )+", "", which.subject)
     if root != which.subject:
         yield from reveal(hands, MessageArgs(subject=root))
-        first = row(hands, MessageArgs(subject=root))
-        twisty = next((e for e in hands.scene().below(first) if e.role == "push button" and not e.name), None)  # type: ignore[arg-type]
-        if twisty is not None:
-            yield hands.click(twisty, until=shown)
+        yield from expand(hands, MessageArgs(subject=root))
     if not hands.becomes(shown, 1.0):
         raise MoveError(f"no message {which.subject!r} in the list")
+
+
+def expand(hands: Hands, which: MessageArgs) -> Acts:
+    """Unfold the thread that a message in view begins; what is done to a folded thread is done to all its messages."""
+
+    def folded() -> Element | None:
+        """The button that unfolds it, or None."""
+        scene = hands.scene()
+        first = row(hands, which)
+        if first is None:
+            return None
+        twisty = next((e for e in scene.below(first) if e.role == "push button" and not e.name), None)
+        below = [e for e in scene.select(None, ROW_ROLES) if e.path[:-1] == first.path[:-1] and e.box[1] > first.box[1]]
+        following = min(below, key=lambda e: e.box[1], default=None)
+        is_open = following is not None and _indent(scene, following) > _indent(scene, first)
+        return None if is_open else twisty
+
+    twisty = folded()
+    if twisty is not None:
+        yield hands.click(twisty, until=lambda: folded() is None)
+
+
+def _indent(scene: Scene, element: Element) -> int:
+    """Where a row's subject, or the button before it, begins; replies are indented."""
+    parts = [e for e in scene.below(element) if e.box[3] < 20 and (e.role == "section" or not e.name)]
+    return min((part.box[0] for part in parts), default=0)
 
 
 def message_list(hands: Hands) -> Element:
@@ -90,6 +113,12 @@ def message_list(hands: Hands) -> Element:
         return max(found, key=lambda e: e.box[2] * e.box[3], default=None)
 
     return hands.wait(lists, "no message list shows")
+
+
+def _middle_row(hands: Hands, box: Element) -> Element:
+    """A row to put the pointer on: the list's own box reaches below what shows of it."""
+    found = [e for e in hands.scene().select(None, ROW_ROLES, within=box) if _is_below_headings(hands.scene(), e)]
+    return found[len(found) // 2] if found else box
 
 
 def _names(hands: Hands, box: Element) -> list[str]:
@@ -105,6 +134,7 @@ def message_row(hands: Hands, which: MessageArgs) -> Element:
 def message(hands: Hands, args: MessageArgs) -> Acts:
     """Open a message of the folder in view; that marks it as read."""
     yield from reveal(hands, args)
+    yield from expand(hands, args)
 
     def selected() -> bool:
         now = row(hands, args)
@@ -170,6 +200,7 @@ class TagArgs(MessageArgs):
 def tag(hands: Hands, args: TagArgs) -> Acts:
     """Put a tag on a message through its menu, or take it away."""
     yield from reveal(hands, args)
+    yield from expand(hands, args)
     yield from _open_message_menu(hands, args, "Tag")
     top = hands.find("Tag", "menu")
 
@@ -205,11 +236,7 @@ class FileMessageArgs(MessageArgs):
 @move("move_message", FileMessageArgs)
 def move_message(hands: Hands, args: FileMessageArgs) -> Acts:
     """Move a message into a folder through its menu."""
-    yield from _file(hands, args, "Move To")
-    before = message_of(args)
-    hands.wait(
-        lambda: not rows(hands.scene(), before) or len(rows(hands.scene(), before)) <= args.nth, "it stays there"
-    )
+    yield from _until_gone(hands, message_of(args), lambda: _file(hands, args, "Move To"))
 
 
 @move("copy_message", FileMessageArgs)
@@ -226,6 +253,7 @@ def _file(hands: Hands, args: FileMessageArgs, entry: str) -> Acts:
     yield from reveal_folder(hands, args.to)
     yield from reveal(hands, args)
     which = message_of(args)
+    yield from expand(hands, which)
     path = (entry, *menu_path(hands, args.to))
     yield from context_menu_on(hands, lambda: message_row(hands, which), path, fx=0.3)
 
@@ -236,6 +264,7 @@ def drag_message(hands: Hands, args: FileMessageArgs) -> Acts:
     yield from reveal_folder(hands, args.to)
     yield from reveal(hands, args)
     which = message_of(args)
+    yield from expand(hands, which)
     start, end = message_row(hands, which), folder_row(hands, args.to)
     count = len(rows(hands.scene(), which))
     left: Callable[[], bool] = lambda: len(rows(hands.scene(), which)) < count
@@ -258,6 +287,18 @@ def archive_message(hands: Hands, args: MessageArgs) -> Acts:
 def _choose(hands: Hands, args: MessageArgs, entry: str) -> Acts:
     """An entry of a message's menu after which its row is gone."""
     yield from reveal(hands, args)
-    count = len(rows(hands.scene(), args))
-    yield from context_menu_on(hands, lambda: message_row(hands, args), (entry,), fx=0.3)
-    hands.wait(lambda: len(rows(hands.scene(), args)) < count, f"the message {args.subject!r} stays in the list")
+    find = partial(message_row, hands, args)
+    yield from _until_gone(hands, args, lambda: context_menu_on(hands, find, (entry,), fx=0.3))
+
+
+def _until_gone(hands: Hands, which: MessageArgs, way: Callable[[], Acts]) -> Acts:
+    """Go a way that takes a message out of the list; once more when its row stays."""
+    yield from reveal(hands, which)
+    yield from expand(hands, which)
+    count = len(rows(hands.scene(), which))
+    gone: Callable[[], bool] = lambda: len(rows(hands.scene(), which)) < count
+    for _ in (1, 2):
+        yield from way()
+        if hands.becomes(gone):
+            return
+    raise MoveError(f"the message {which.subject!r} stays in the list")
