@@ -149,7 +149,14 @@ async def _work_one(warehouse: Warehouse, kind: str, item: Item[T], work: Work[T
 async def _claim(warehouse: Warehouse, kind: str, key: str, owner: str) -> Lease | None:
     """The lease on an item, once nobody else holds it; None when its work is done."""
     while True:
-        lease = await asyncio.to_thread(warehouse.claims.acquire, kind, key, owner, LEASE_SECONDS)
+        asking = asyncio.ensure_future(asyncio.to_thread(warehouse.claims.acquire, kind, key, owner, LEASE_SECONDS))
+        try:
+            lease = await asyncio.shield(asking)
+        except asyncio.CancelledError:  # the thread goes on and may get it: nobody would ever give it back
+            got = (await asyncio.gather(asking, return_exceptions=True))[0]
+            if isinstance(got, Lease):
+                got.release("interrupted")
+            raise
         if lease is not None:
             return lease
         if await asyncio.to_thread(warehouse.claims.is_done, kind, key):
