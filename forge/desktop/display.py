@@ -88,7 +88,7 @@ class Display:
             try:
                 return connect()
             except Exception as error:
-                self._server_alive()
+                self.alive()
                 raise DesktopError(f"no connection to display {self.name}: {error}") from error
             finally:
                 if before is None:
@@ -98,16 +98,10 @@ class Display:
 
     def alive(self) -> None:
         """Raises DesktopError when the X server or the window manager has died."""
-        self._server_alive()
-        self._check("window manager", self._manager)
-
-    def _server_alive(self) -> None:
-        self._check("X server", self._server)
-
-    def _check(self, what: str, process: subprocess.Popen[bytes] | None) -> None:
-        if process is None or process.poll() is not None:
-            code = "it is closed" if process is None else f"exit code {process.returncode}"
-            raise DesktopError(f"the {what} of display {self.name} died ({code})")
+        for what, process in (("X server", self._server), ("window manager", self._manager)):
+            if process is None or process.poll() is not None:
+                code = "it is closed" if process is None else f"exit code {process.returncode}"
+                raise DesktopError(f"the {what} of display {self.name} died ({code})")
 
     def close(self) -> None:
         """Kill both and remove what they left. May be called twice."""
