@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -90,6 +91,18 @@ def living(pids: tuple[int, ...]) -> list[int]:
         except OSError:
             continue
     return alive
+
+
+def is_stale(socket_path: Path) -> bool:
+    """Whether a socket was left behind; one that another living server has bound since was not."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        try:
+            connection.connect(str(socket_path))
+        except ConnectionRefusedError:
+            return True
+        except FileNotFoundError:
+            pass
+    return False
 
 
 def becomes(condition: Callable[[], bool], timeout: float = 10) -> bool:

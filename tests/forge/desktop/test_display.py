@@ -21,7 +21,7 @@ from forge.desktop.settle import Settler
 from forge.desktop.sweep import claim
 from forge.desktop.windows import Windows
 from forge.records import DesktopError, InputError
-from tests.forge.desktop.conftest import becomes, living
+from tests.forge.desktop.conftest import becomes, is_stale, living
 
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("display")]
 
@@ -70,7 +70,7 @@ def test_it_leaves_nothing(tmp_path: Path) -> None:
     display.close()
     display.close()
     assert becomes(lambda: living(pids) == [])
-    assert not path.exists()
+    assert not is_stale(path)
     assert sorted(os.listdir(tmp_path)) == ["display", "openbox.log", "xvfb.log"]
 
 

@@ -18,7 +18,7 @@ from forge.desktop import slot as slots
 from forge.desktop.slot import Slot
 from forge.desktop.sweep import sweep
 from forge.records import DesktopError, Guest
-from tests.forge.desktop.conftest import becomes, living
+from tests.forge.desktop.conftest import becomes, is_stale, living
 
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("faults")]
 
@@ -151,4 +151,4 @@ def test_nothing_outlives_its_owner(tmp_path: Path, end: str) -> None:
     if end == "signal.pause()":
         assert sweep(tmp_path) == [name]
     assert os.listdir(tmp_path / "slots") == []
-    assert not socket.exists()
+    assert not is_stale(socket)

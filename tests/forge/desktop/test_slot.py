@@ -14,7 +14,7 @@ import pytest
 from forge.desktop.accessibility import at_point
 from forge.desktop.slot import Slot
 from forge.records import DesktopError, Element, Guest, InputError
-from tests.forge.desktop.conftest import becomes, living
+from tests.forge.desktop.conftest import becomes, is_stale, living
 
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("slot")]
 
@@ -247,7 +247,7 @@ def test_nothing_is_left_after_closing(tmp_path: Path) -> None:
     slot.close()
     assert living(pids) == []
     assert not folder.exists()
-    assert not socket.exists()
+    assert not is_stale(socket)
     assert os.listdir(tmp_path / "slots") == []
     assert Path("/proc/self/mounts").read_text() == mounts
     assert len(os.listdir("/proc/self/fd")) < descriptors
