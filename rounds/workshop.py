@@ -8,6 +8,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, TypeVar
@@ -17,6 +18,7 @@ from forge.desktop.sweep import claim, sweep
 from forge.harness import layers_for, load_harness
 from forge.records import Artifact, Fingerprint, Harness, Role, Settings, Task
 from skills import Kitchen
+from skills.kitchen import run_in_box
 from verifiers import CHECKS, GraderPool
 from warehouse import Warehouse
 
@@ -94,6 +96,7 @@ class Workshop:
         return Kitchen(
             office=self.office(),
             cache_folder=self.settings.home / "cache" / "nodes",
+            boxed=partial(run_in_box, scratch=self.scratch),
             stamp=self.fingerprint.digest(),
         )
 

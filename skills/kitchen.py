@@ -106,9 +106,12 @@ class FolderCache:
         return self._folder / key[:2] / key[2:]
 
 
-def run_in_box(argv: Sequence[str], stdin: bytes, timeout: float) -> Completed:
-    """Run a command in a box of its own with an empty home. Raises DesktopError when no box can be made."""
-    with tempfile.TemporaryDirectory(prefix="forge-compute-") as folder:
+def run_in_box(argv: Sequence[str], stdin: bytes, timeout: float, *, scratch: Path | None = None) -> Completed:
+    """Run a command in a box of its own with an empty home, made below `scratch` (default: the system's folder).
+
+    Raises DesktopError when no box can be made.
+    """
+    with tempfile.TemporaryDirectory(prefix="forge-compute-", dir=scratch) as folder:
         home = Path(folder)
         chown_home(home)
         return run_boxed(argv, home=home, stdin=stdin, timeout=timeout, output_limit=16 * 2**20, memory_mb=1024)
