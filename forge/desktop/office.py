@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from forge.desktop.sweep import Claim
 
+_PATIENCE = 20.0  # seconds that an office may need to be back after its box died
 _MEMORY_LIMIT = 64 << 20  # bytes of results that one process keeps
 
 
@@ -112,8 +113,9 @@ class OfficeClient:
 
     def _send(self, header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
         text = json.dumps({**header, "size": len(data)}).encode()
-        last: OSError | None = None
-        for attempt in range(40):  # an office that was restarted is back within a moment
+        deadline = time.monotonic() + _PATIENCE
+        hung_up = 0
+        while True:
             try:
                 with socket.socket(socket.AF_UNIX) as connection:
                     _connect(connection, self.address)
@@ -123,19 +125,20 @@ class OfficeClient:
                     (size,) = struct.unpack(">I", _receive(connection, 4))
                     answer = json.loads(_receive(connection, size))
                     return answer, _receive(connection, answer["size"])
-            except (FileNotFoundError, ConnectionRefusedError) as error:
-                last = error
-                if not self.address.parent.exists():
+            except (FileNotFoundError, ConnectionRefusedError) as error:  # its box is being restarted, or it is closed
+                reason = str(error)
+                if not self.address.parent.exists() or time.monotonic() > deadline:
                     break
                 time.sleep(0.05)
-            except (ConnectionError, BrokenPipeError) as error:
-                last = error
-                if attempt >= 1:  # the office died under this very document: once is bad luck, twice is the document
+            except ConnectionError as error:  # it died under this document: once is bad luck, twice is the document
+                reason, hung_up = str(error), hung_up + 1
+                if hung_up == 2:
                     break
             except OSError as error:
-                last = error
+                reason = str(error)
                 break
-        raise DesktopError(f"the office at {self.address} does not answer: {last}", mend="is its `Office` still open?")
+        mend = "is its `Office` still open?"
+        raise DesktopError(f"the office at {self.address} does not answer: {reason}", mend=mend)
 
 
 class Office:
