@@ -67,8 +67,13 @@ def from_nothing(data: bytes) -> tuple[float, float]:
         return seconds, sum(map(proportional, slot.pids))
 
 
-def handed_over(pool: SlotPool, data: bytes) -> float:
-    """Seconds until a warm spare is handed over and shows the workbook."""
+def handed_over(pool: SlotPool, data: bytes, *, expected: bool) -> float:
+    """Seconds until a slot made beforehand is handed over and shows the workbook.
+
+    An expected one was prepared with the workbook open; any other spare has LibreOffice waiting and opens it now.
+    """
+    if expected:
+        pool.expect(Guest(), [(BOOK, data, 0o644, False)], start=[("calc", BOOK)])
     pool.wait_warm()
     began = time.perf_counter()
     with pool.acquire(Guest(), [(BOOK, data, 0o644, False)]) as slot:
@@ -151,6 +156,7 @@ def median_ms(action: object, times: int) -> float:
 def small_things(data: bytes, times: int) -> list[Figure]:
     """A box, a picture, looks at the tree, and the office."""
     with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)  # closed folders need a mount more, some 25 ms
         home = Path(folder) / "home"
         home.mkdir()
         chown_home(home)
@@ -192,13 +198,16 @@ def main() -> None:
         memory.append(mebibytes)
         bare.append(plain(data))
     with SlotPool(guest=Guest()) as pool:
-        warm = [handed_over(pool, data) for _ in range(times + 1)][1:]
+        warm = [handed_over(pool, data, expected=False) for _ in range(times + 1)][1:]
+    with SlotPool() as pool:
+        expected = [handed_over(pool, data, expected=True) for _ in range(times)]
     show(
         [
             Figure("slot with Calc showing a workbook, from nothing, median", statistics.median(cold), "s", "<= 2.5"),
             Figure("the same on a bare display, median", statistics.median(bare), "s"),
             Figure("ratio of the two", statistics.median(cold) / statistics.median(bare), "x"),
-            Figure("warm spare handed over with the document open, median", statistics.median(warm), "s", "<= 1"),
+            Figure("spare handed over with the document open, median", statistics.median(expected), "s", "<= 1"),
+            Figure("spare handed over, document opened then, median", statistics.median(warm), "s"),
             Figure("proportional memory of a slot with Calc, median", statistics.median(memory), "MiB", "<= 240"),
             *small_things(data, 4 * times),
             Figure("load of the machine before (1 minute)", load, ""),

@@ -11,7 +11,6 @@ import platform
 import struct
 import subprocess
 import time
-from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -62,5 +61,5 @@ def clock_bytes(guest: Guest) -> bytes:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         mend = "use an IANA name such as Europe/Berlin"
         raise DesktopError(f"time zone {guest.timezone!r} is unknown", mend=mend) from None
-    offset: timedelta = guest.now.replace(tzinfo=zone) - datetime.fromtimestamp(time.time(), zone)
-    return struct.pack("qq", round(offset.total_seconds() * 1e9), 0)
+    begins = guest.now.replace(tzinfo=zone).timestamp()  # by way of UTC: summer time may differ between then and now
+    return struct.pack("qq", round((begins - time.time()) * 1e9), 0)

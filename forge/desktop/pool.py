@@ -1,15 +1,19 @@
-"""A pool of slots: warm spares hide the time that a new desktop needs.
+"""A pool of slots: what is made beforehand hides the time that a new desktop needs.
 
-A spare is a complete slot (display, window manager, box, home) in which LibreOffice already waits without a window. It is
-handed over once and never comes back: every episode has a desktop of its own. A spare fits a request that asks for the
-same screen, zone, locale and layers; the clock is set and the files are laid at the moment of handing over. The pool
-learns what is asked for: spares are made for the last request.
+Two kinds are made beforehand. A *prepared* slot was announced by `expect`: it has its files in its home and its
+applications open, and is handed over at once. A *spare* is for whoever comes: a whole slot in which LibreOffice already
+waits without a window; files are laid and applications opened after it was handed over. Either is handed over once and
+never comes back: every episode has a desktop of its own, and its clock is set at that moment.
+
+A spare fits a request for the same screen, zone, locale and layers; the pool makes spares for what was asked for last.
 """
 
 from __future__ import annotations
 
+import hashlib
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
@@ -22,12 +26,29 @@ _PATIENCE = 4.0  # seconds that a new spare waits for the application of the slo
 _Kind = tuple[int, int, str, str, Layers]
 
 
+@dataclass(frozen=True)
+class _Order:
+    """What a prepared slot is made for; orders with the same key are for the same request."""
+
+    guest: Guest
+    files: tuple[File, ...]
+    layers: Layers
+    start: tuple[tuple[str, str | None], ...] = ()
+
+    @property
+    def key(self) -> str:
+        total = hashlib.sha256(repr((self.guest.canonical(), self.layers)).encode())
+        for path, data, mode, is_folder in self.files:
+            total.update(repr((path, hashlib.sha256(data).hexdigest(), mode, is_folder)).encode())
+        return total.hexdigest()
+
+
 class SlotPool:
     """Hands out slots, at most `size` at once. Use it as a context manager. Safe in threads.
 
     Args:
         size: slots that may be open at once; `acquire` waits for one to be closed.
-        spares: warm slots kept beside those.
+        spares: slots made beforehand, kept beside those.
         guest: what the first spares are made for; none are made before the first request if None.
         layers: as `guest`.
         root: FORGE_HOME; the settings' if None.
@@ -50,6 +71,9 @@ class SlotPool:
         self._free = threading.Semaphore(size)
         self._changed = threading.Condition()
         self._spares: list[Slot] = []
+        self._orders: list[_Order] = []
+        self._working: str | None = None
+        self._prepared: dict[str, Slot] = {}
         self._guest = guest
         self._layers = layers
         self._failed: DesktopError | None = None
@@ -66,27 +90,48 @@ class SlotPool:
     ) -> None:
         self.close()
 
+    def expect(
+        self,
+        guest: Guest,
+        files: Iterable[File] = (),
+        layers: Layers = NO_LAYERS,
+        start: Sequence[tuple[str, str | None]] = (),
+    ) -> None:
+        """Announce a coming `acquire` with the same guest, files and layers, so that its slot is prepared beforehand.
+
+        Returns at once. As many slots as there are spares are kept prepared; the oldest makes way for a newer one.
+
+        Args:
+            guest: as for `acquire`.
+            files: as for `acquire`.
+            layers: as for `acquire`.
+            start: (application, path) to open; whoever acquires the slot launches exactly these, in this order.
+        """
+        order = _Order(guest, tuple(files), layers, tuple(start))
+        with self._changed:
+            if self._closed or self._spares_wanted == 0 or order.key in (self._working, *self._prepared):
+                return
+            self._orders = [each for each in self._orders if each.key != order.key][1 - self._spares_wanted :]
+            self._orders.append(order)
+            self._changed.notify_all()
+
     def acquire(self, guest: Guest | None = None, files: Iterable[File] = (), layers: Layers = NO_LAYERS) -> Slot:
         """A slot of one's own with these files in its home; close it when done.
 
-        Waits while `size` slots are open. Takes a spare that fits, else makes a new slot.
+        Waits while `size` slots are open. Takes the slot prepared for this request, else a spare that fits, else makes a
+        new one.
 
         Raises:
             DesktopError: no slot could be made, or the pool is closed.
         """
-        guest = guest or Guest()
+        order = _Order(guest or Guest(), tuple(files), layers)
         self._free.acquire()
         try:
-            slot = self._take(guest, layers)
+            slot = self._take_prepared(order.key) or self._take_spare(order)
             if slot is None:
-                slot = Slot.open(guest, home_files=files, layers=layers, root=self._root)
+                slot = Slot.open(order.guest, home_files=order.files, layers=layers, root=self._root)
             else:
-                try:
-                    slot.lay(files)
-                    slot.set_clock(guest.clock)
-                except BaseException:
-                    slot.close()
-                    raise
+                slot.set_clock(order.guest.clock)
         except BaseException:
             self._free.release()
             with self._changed:
@@ -100,78 +145,129 @@ class SlotPool:
 
     def wait_warm(self, timeout: float = 60) -> bool:
         """Wait until all spares are ready; False when the time is up or they cannot be made."""
+
+        def settled() -> bool:
+            made = len(self._spares) + len(self._prepared)
+            idle = not self._orders and self._working is None
+            return (made >= self._spares_wanted and idle) or self._failed is not None
+
         with self._changed:
-            return self._changed.wait_for(
-                lambda: len(self._spares) >= self._spares_wanted or self._failed is not None, timeout
-            ) and (self._failed is None)
+            return self._changed.wait_for(settled, timeout) and self._failed is None
 
     def close(self) -> None:
-        """Close the spares; slots that were handed out stay open. May be called twice."""
+        """Close what was made beforehand; slots that were handed out stay open. May be called twice."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
         self._maker.join()
-        for slot in self._spares:
+        for slot in (*self._spares, *self._prepared.values()):
             slot.close()
         self._spares.clear()
+        self._prepared.clear()
 
-    def _take(self, guest: Guest, layers: Layers) -> Slot | None:
+    def _take_prepared(self, key: str) -> Slot | None:
         with self._changed:
             if self._closed:
                 raise DesktopError("the pool of slots is closed")
-            self._guest, self._layers, self._failed = guest, layers, None
-            kind = _kind(guest, layers)
+            self._orders = [order for order in self._orders if order.key != key]  # not begun: quicker made here
+            self._changed.wait_for(lambda: self._working != key)
+            slot = self._prepared.pop(key, None)
+        return _living(slot)
+
+    def _take_spare(self, order: _Order) -> Slot | None:
+        with self._changed:
+            self._guest, self._layers, self._failed = order.guest, order.layers, None
+            kind = _kind(order.guest, order.layers)
             taken = None
             for slot in list(self._spares):
                 fits = _kind(slot.guest, slot.layers) == kind
-                if fits and taken is None:
-                    taken = slot
-                if fits and taken is not slot:
+                if fits and taken is not None:
                     continue
                 self._spares.remove(slot)
-                if slot is not taken:
+                if fits:
+                    taken = slot
+                else:
                     slot.close()
             # the maker is woken only after `_last` is known, so that it lets this slot go first
-        if taken is not None:
+        spare = _living(taken)
+        if spare is not None:
             try:
-                taken.alive()
-            except DesktopError:
-                taken.close()
-                return None
-        return taken
+                spare.lay(order.files)
+            except BaseException:
+                spare.close()
+                raise
+        return spare
 
     def _make(self) -> None:
-        """Keep the spares up. Runs in a thread of its own until the pool is closed."""
+        """Keep up what is made beforehand. Runs in a thread of its own until the pool is closed."""
         while True:
             with self._changed:
-                self._changed.wait_for(self._is_wanting)
+                self._changed.wait_for(lambda: self._closed or self._next() is not None)
                 if self._closed:
                     return
-                guest, layers, last = self._guest, self._layers, self._last
-                assert guest is not None
+                last = self._last
             if last is not None:  # the slot just handed over has the processor until its application is up
                 last.launched.wait(_PATIENCE)
-            try:
-                slot = Slot.open(guest, layers=layers, root=self._root)
-                try:
-                    for app in self._preload:
-                        slot.preload(app)
-                except BaseException:
-                    slot.close()
-                    raise
-            except DesktopError as error:
-                with self._changed:  # a request will meet the same fault and report it; the next one tries again
-                    self._failed = error
-                    self._changed.notify_all()
-                continue
             with self._changed:
-                self._spares.append(slot)
+                order = self._next()
+                if order is None or self._closed:
+                    continue
+                if self._orders:
+                    self._orders.pop(0)
+                    self._working = order.key
+                    is_prepared = True
+                else:
+                    is_prepared = False
+            slot = self._build(order, is_prepared)
+            with self._changed:
+                self._working = None
+                if slot is not None and is_prepared:
+                    while len(self._prepared) >= self._spares_wanted:
+                        self._prepared.pop(next(iter(self._prepared))).close()
+                    self._prepared[order.key] = slot
+                elif slot is not None:
+                    self._spares.append(slot)
                 self._changed.notify_all()
 
-    def _is_wanting(self) -> bool:
-        wanting = self._guest is not None and self._failed is None and len(self._spares) < self._spares_wanted
-        return self._closed or wanting
+    def _next(self) -> _Order | None:
+        """What is to be made next: what was announced, else a spare."""
+        if self._orders:
+            return self._orders[0]
+        wanting = len(self._spares) + len(self._prepared) < self._spares_wanted
+        if wanting and self._guest is not None and self._failed is None:
+            return _Order(self._guest, (), self._layers)
+        return None
+
+    def _build(self, order: _Order, is_prepared: bool) -> Slot | None:
+        try:
+            slot = Slot.open(order.guest, home_files=order.files, layers=order.layers, root=self._root)
+            try:
+                if is_prepared:
+                    slot.prepare(order.start)
+                else:
+                    for app in self._preload:
+                        slot.preload(app)
+            except BaseException:
+                slot.close()
+                raise
+        except Exception as error:  # the request itself will meet the same fault, and report it
+            if not is_prepared:
+                self._failed = error if isinstance(error, DesktopError) else DesktopError(str(error))
+            return None
+        return slot
 
 
 def _kind(guest: Guest, layers: Layers) -> _Kind:
     return guest.width, guest.height, guest.timezone, guest.locale, layers
+
+
+def _living(slot: Slot | None) -> Slot | None:
+    """The slot if nothing in it has died since it was made."""
+    if slot is None:
+        return None
+    try:
+        slot.alive()
+    except DesktopError:
+        slot.close()
+        return None
+    return slot

@@ -128,6 +128,7 @@ class Slot:
         self._settler: Settler | None = None
         self._windows: Windows | None = None
         self._warm: int | None = None
+        self._open_already: list[tuple[str, str | None]] = []
         self._stopped = False
         self.launched = threading.Event()
         self._on_close: list[Callable[[], None]] = []
@@ -214,6 +215,9 @@ class Slot:
         inside_path = None if path is None else self._inside(path)
         if not os.path.exists(profile.program):
             raise DesktopError(f"{app} is not installed", mend=f"install {profile.package}, or run setup/install")
+        if self._open_already:
+            self._take_open(app, path)
+            return
         deadline = time.monotonic() + timeout
         before = {(window.id, window.title) for window in self.windows()}
         pid = self._open_warm(inside_path) if app == "calc" and inside_path else None
@@ -236,6 +240,15 @@ class Slot:
             ) from None
         finally:
             self.launched.set()
+
+    def prepare(self, start: Iterable[tuple[str, str | None]]) -> None:
+        """Launch applications beforehand: the same calls of `launch` by whoever gets the slot then return at once."""
+        done = []
+        for app, path in start:
+            self.launch(app, path)
+            done.append((app, path))
+        self._open_already = done
+        self.launched.clear()
 
     def preload(self, app: str) -> None:
         """Start an application without a window, so that a later `launch` only has to open a document.
@@ -416,6 +429,15 @@ class Slot:
             said = (self._claim.folder / "box.log").read_text(errors="replace").strip()[-400:]
             return f"{'the box still runs' if code is None else 'the box ended, ' + _how(code)} {said}".strip()
         return "the slot is closed"
+
+    def _take_open(self, app: str, path: str | None) -> None:
+        expected = self._open_already.pop(0)
+        if expected != (app, path):
+            raise DesktopError(
+                f"the slot was prepared for {expected}, not for {(app, path)}", mend="expect what is launched"
+            )
+        if not self._open_already:
+            self.launched.set()
 
     def _open_warm(self, path: str) -> int | None:
         """Open a document in the waiting LibreOffice; its process, or None when there is none."""

@@ -76,6 +76,8 @@ def sweep(root: Path | None = None) -> list[str]:
             if lock is None:
                 if time.time() - folder.stat().st_mtime < _DRAFT_AGE:
                     continue
+            elif folder.name.startswith(".") and time.time() - folder.stat().st_mtime < _DRAFT_AGE:
+                continue  # its owner is about to lock it
             else:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _clear(folder)

@@ -140,6 +140,7 @@ def test_missing_bubblewrap_says_what_to_do(home: Path, monkeypatch: pytest.Monk
     ("guest", "expected"),
     [
         (Guest(), "2026-03-16 09:30 CET"),
+        (Guest(clock="2026-07-16T12:00:00"), "2026-07-16 12:00 CEST"),
         (Guest(clock="2024-02-29T23:59:30", timezone="America/New_York"), "2024-02-29 23:59 EST"),
         (Guest(clock="2031-07-01T12:00:00", timezone="Asia/Kolkata", locale="C.UTF-8"), "2031-07-01 12:00 IST"),
     ],

@@ -49,6 +49,56 @@ def _middle(slot: Slot, ref: str) -> tuple[int, int]:
     return x + width // 2, y + height // 2
 
 
+def test_what_was_expected_is_handed_over_at_once(tmp_path: Path, workbook: bytes) -> None:
+    files = [("~/book.xlsx", workbook, 0o644, False), ("~/notes.txt", b"x", 0o644, False)]
+    start = [("editor", "~/notes.txt"), ("calc", "~/book.xlsx")]
+    guest = Guest(clock="2026-05-06T07:08:09")
+    with SlotPool(root=tmp_path) as pool:
+        pool.expect(guest, files, start=start)
+        pool.expect(guest, files, start=start)
+        assert pool.wait_warm()
+        (folder,) = os.listdir(tmp_path / "slots")
+        began = time.monotonic()
+        with pool.acquire(guest, files) as slot:
+            for app, path in start:
+                slot.launch(app, path)
+            assert time.monotonic() - began < 1
+            assert slot.home.parent.name == folder
+            assert [window.title.split(" ")[0] for window in slot.windows()] == ["~/notes.txt", "book.xlsx"]
+            assert slot.cell("A2").text == "Thing 1"  # type: ignore[union-attr]
+            assert slot.shell.run("date +%FT%T").output.startswith("2026-05-06T07:08:")
+            slot.launch("files")  # goes on as usual
+            assert len(slot.windows()) == 3
+            slot.alive()
+
+
+def test_another_request_does_not_get_what_was_expected(tmp_path: Path) -> None:
+    with SlotPool(root=tmp_path, preload=()) as pool:
+        pool.expect(Guest(), [("~/a.txt", b"a", 0o644, False)], start=[("editor", "~/a.txt")])
+        with pool.acquire(Guest(), [("~/a.txt", b"b", 0o644, False)]) as slot:
+            slot.launch("editor", "~/a.txt")
+            assert (slot.home / "a.txt").read_bytes() == b"b"
+        with pool.acquire(Guest(), [("~/a.txt", b"a", 0o644, False)]) as slot:
+            slot.launch("editor", "~/a.txt")
+            assert [window.title for window in slot.windows()] == ["~/a.txt - Mousepad"]
+
+
+def test_a_slot_prepared_for_something_else_says_so(tmp_path: Path) -> None:
+    with SlotPool(root=tmp_path) as pool:
+        pool.expect(Guest(), start=[("editor", None)])
+        assert pool.wait_warm()
+        with pool.acquire() as slot, pytest.raises(DesktopError, match="prepared for"):
+            slot.launch("files")
+
+
+def test_what_cannot_be_prepared_fails_when_it_is_asked_for(tmp_path: Path) -> None:
+    with SlotPool(root=tmp_path, preload=()) as pool:
+        pool.expect(Guest(timezone="No/Where"))
+        with pytest.raises(DesktopError, match="No/Where"):
+            pool.acquire(Guest(timezone="No/Where"))
+        pool.acquire().close()
+
+
 def test_a_spare_serves_other_applications_too(tmp_path: Path) -> None:
     with SlotPool(root=tmp_path, guest=Guest()) as pool:
         assert pool.wait_warm()

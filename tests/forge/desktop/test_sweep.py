@@ -64,6 +64,25 @@ def test_claiming_sweeps_first(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "slots") == []
 
 
+def test_many_claim_at_once(tmp_path: Path) -> None:
+    barrier = threading.Barrier(8)
+    claims = []
+
+    def one() -> None:
+        barrier.wait()
+        for _ in range(10):
+            claims.append(claim("slot", tmp_path))
+
+    threads = [threading.Thread(target=one) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(os.listdir(tmp_path / "slots")) == len(claims) == 80
+    for each in claims:
+        each.release()
+
+
 def test_ones_own_folder_is_never_swept(tmp_path: Path) -> None:
     mine = claim("slot", tmp_path)
     assert sweep(tmp_path) == []
