@@ -120,8 +120,8 @@ class OfficeClient:
                 with socket.socket(socket.AF_UNIX) as connection:
                     _connect(connection, self.address)
                     connection.settimeout(self.timeout * 4 + 120)  # others may be before us
-                    connection.sendall(struct.pack(">I", len(text)) + text)
-                    connection.sendall(data)
+                    # in one piece: an answer may come, and the connection end, before an empty second piece is sent
+                    connection.sendall(struct.pack(">I", len(text)) + text + data)
                     (size,) = struct.unpack(">I", _receive(connection, 4))
                     answer = json.loads(_receive(connection, size))
                     return answer, _receive(connection, answer["size"])
