@@ -153,7 +153,7 @@ class BoxPlan:
         for key, value in {**environment(self.guest, self.layers, locale is not None), **self.env}.items():
             box += ["--setenv", key, value]
         box += ["--chdir", HOME, "--", *argv]
-        return [*prefix, *unprivileged(box, die_with_thread=False)], fds
+        return [*prefix, *unprivileged(box)], fds
 
 
 def environment(guest: Guest, layers: Layers = NO_LAYERS, compiled_locale: bool = True) -> dict[str, str]:

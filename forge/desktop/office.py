@@ -120,12 +120,13 @@ class OfficeClient:
                 with socket.socket(socket.AF_UNIX) as connection:
                     _connect(connection, self.address)
                     connection.settimeout(self.timeout * 4 + 120)  # others may be before us
-                    # in one piece: an answer may come, and the connection end, before an empty second piece is sent
-                    connection.sendall(struct.pack(">I", len(text)) + text + data)
+                    connection.sendall(struct.pack(">I", len(text)) + text)
+                    connection.sendall(data)
                     (size,) = struct.unpack(">I", _receive(connection, 4))
                     answer = json.loads(_receive(connection, size))
                     return answer, _receive(connection, answer["size"])
-            except (FileNotFoundError, ConnectionRefusedError) as error:  # its box is being restarted, or it is closed
+            # its box is being restarted, or it is closed; a broken pipe: it ended before it had read the document
+            except (FileNotFoundError, ConnectionRefusedError, BrokenPipeError) as error:
                 reason = str(error)
                 if not self.address.parent.exists() or time.monotonic() > deadline:
                     break

@@ -31,21 +31,25 @@ def identity() -> tuple[int, int]:
     return (GUEST_ID, GUEST_ID) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
 
 
-def unprivileged(argv: Sequence[str], *, die_with_thread: bool = True) -> list[str]:
+def unprivileged(argv: Sequence[str]) -> list[str]:
     """`argv` prefixed so that it runs without root's identity, without capabilities, and dies with its parent thread.
+
+    Only for children of this process: one whose parent was killed before the kernel knew that it is to die with it ends
+    by itself, for then its parent is another.
 
     Raises:
         DesktopError: the program is not installed.
     """
+    path = ""
     for program in ("setpriv", argv[0]):
-        if shutil.which(program) is None:
+        path = shutil.which(program) or ""
+        if not path:
             raise DesktopError(f"{program} is not installed", mend="run setup/install")
-    prefix = ["setpriv", "--no-new-privs"]
-    if die_with_thread:
-        prefix += ["--pdeathsig", "KILL"]
+    prefix = ["setpriv", "--no-new-privs", "--pdeathsig", "KILL"]
     if os.geteuid() == 0:
         prefix += [f"--reuid={GUEST_ID}", f"--regid={GUEST_ID}", "--clear-groups"]
-    return [*prefix, "--", *argv]
+    script = '[ "$PPID" = "$0" ] && program=$1 && shift 2 && exec "$program" "$@"'
+    return [*prefix, "--", "sh", "-c", script, str(os.getpid()), os.path.realpath(path), *argv]
 
 
 def start(

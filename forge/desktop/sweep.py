@@ -3,7 +3,8 @@
 A running slot or office owns one folder FORGE_HOME/slots/<id> and holds a lock (flock) on `lock` in it for as long as
 its process lives. The kernel drops the lock when the owner dies, however it dies; so a folder whose lock can be taken
 is a leftover, and one whose lock is held belongs to a living neighbour, also to one in another container.
-Processes need no sweeping: they die with their owner (see `forge.desktop.spawn`).
+Processes die with their owner (see `forge.desktop.spawn`), but for a box that was just being made: bubblewrap binds the
+life of a box's first process to its own only at the end of its set-up. A box that got away so is ended by the sweeper.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
+import signal
 import socket
 import time
 from dataclasses import dataclass
@@ -80,6 +82,7 @@ def sweep(root: Path | None = None) -> list[str]:
                 continue  # its owner is about to lock it
             else:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _end_boxes(folder.name)
             _clear(folder)
             swept.append(folder.name)
         except (BlockingIOError, FileNotFoundError):
@@ -88,6 +91,23 @@ def sweep(root: Path | None = None) -> list[str]:
             if lock is not None:
                 os.close(lock)
     return swept
+
+
+def _end_boxes(name: str) -> None:
+    """Kill what still lives of the boxes that were made on a folder, by its (unique) name: what has it mounted, and
+    bubblewrap that was about to mount it.
+    """
+    mark = name.encode()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            argv = (process / "cmdline").read_bytes()
+            ours = mark in (process / "mountinfo").read_bytes() or (
+                argv.split(b"\0")[0].endswith(b"bwrap") and mark in argv
+            )
+            if ours and int(process.name) != os.getpid():
+                os.kill(int(process.name), signal.SIGKILL)
+        except OSError:
+            continue  # it has ended, or is none of ours
 
 
 def _clear(folder: Path) -> None:

@@ -6,12 +6,14 @@ name, `Local Folders/Notes`.
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from pydantic import Field
 
 from forge.harness.moves.base import Acts, MoveArgs, move
-from forge.harness.moves.hands import Hands, Scene
+from forge.harness.moves.general import FillArgs, PressArgs, context_menu_on, fill, press
+from forge.harness.moves.hands import Hands, Scene, same_name
 from forge.records import Element, Scroll
 
 SHOWN_AS = {"Unsent Messages": "Outbox", "Junk": "Spam"}
@@ -70,12 +72,63 @@ def reveal_folder(hands: Hands, path: str) -> Acts:
 
 def find_folder(scene: Scene, path: str) -> Element | None:
     """A folder's row in one reading of the tree."""
-    accounts = _accounts(scene)
+    accounts = [e for e in scene.select(None, "tree item") if e.name and not is_folder(scene, e)]
     if not accounts:
         return None
-    above = [e for e in scene.ancestors(row) if e.role == "tree item" and e.name]
-    account = above[-1]
-    return name if account.name == _accounts(scene)[0].name else f"{account.name}/{name}"
+    account = next((a for a in accounts if same_name(a.name, path.split("/")[0])), None)
+    rest = path if account is None else path.partition("/")[2]
+    rest = SHOWN_AS.get(rest, rest)
+    account = account or accounts[0]
+    found: Element | None = account
+    if rest:
+        below = [e for e in scene.below(account) if e.role == "tree item"]
+        found = next((e for e in below if re.fullmatch(re.escape(rest) + r"(, .*)?", e.name)), None)
+    if found is None:
+        return None
+    x, y, width, height = found.box
+    return found.model_copy(update={"box": (x, y, width, min(height, 2 * ROW))})
+
+
+def is_folder(scene: Scene, element: Element) -> bool:
+    return any(above.role == "tree item" and above.name for above in scene.ancestors(element))
+
+
+class NewFolderArgs(MoveArgs):
+    name: str
+    parent: str = Field(description="account or folder that it goes into")
+
+
+@move("new_folder", NewFolderArgs)
+def new_folder(hands: Hands, args: NewFolderArgs) -> Acts:
+    """Make a mail folder below an account or another folder."""
+    yield from reveal_folder(hands, args.parent)
+    top = not is_folder(hands.scene(), folder_row(hands, args.parent))
+    entry = "New Folder..." if top else "New Subfolder..."
+    yield from context_menu_on(hands, lambda: folder_row(hands, args.parent), (entry,), opens="New Folder")
+    yield from fill(hands, FillArgs(text=args.name, field="Name", within="New Folder"))
+    yield from press(hands, PressArgs(button="Create Folder", dialog="New Folder"))
+    folder_row(hands, args.name if top and args.parent == first_account(hands) else f"{args.parent}/{args.name}")
+
+
+def first_account(hands: Hands) -> str:
+    scene = hands.scene()
+    return next(e.name for e in scene.select(None, "tree item") if e.name and not is_folder(scene, e))
+
+
+class RenameFolderArgs(MoveArgs):
+    folder: str
+    to: str = Field(description="the new name, without a path")
+
+
+@move("rename_folder", RenameFolderArgs)
+def rename_folder(hands: Hands, args: RenameFolderArgs) -> Acts:
+    """Give a mail folder another name."""
+    yield from reveal_folder(hands, args.folder)
+    yield from context_menu_on(hands, lambda: folder_row(hands, args.folder), ("Rename",), opens="Rename Folder")
+    yield from fill(hands, FillArgs(text=args.to, within="Rename Folder"))
+    yield from press(hands, PressArgs(button="Rename", dialog="Rename Folder"))
+    parent = args.folder.rpartition("/")[0]
+    folder_row(hands, f"{parent}/{args.to}" if parent else args.to)
 
 
 def menu_path(hands: Hands, path: str) -> tuple[str, ...]:
