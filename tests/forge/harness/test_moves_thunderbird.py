@@ -85,6 +85,7 @@ def test_messages_far_down_in_threads_and_in_other_folders(play_for_real: Callab
         {"drag_message": {"subject": "Quarterly report 4", "to": "Projects"}},
         {"delete_message": "Quarterly report 5"},
         {"archive_message": "Quarterly report 7"},
+        {"copy_message": {"subject": "Office furniture", "to": "Local Folders/Notes"}},
         {"star": "Re: Office furniture"},
         {"folder": "Projects/Apollo"},
         {"tag": {"subject": "Kickoff", "tag": "Later"}},
@@ -95,7 +96,9 @@ def test_messages_far_down_in_threads_and_in_other_folders(play_for_real: Callab
     assert gone.isdisjoint(inbox)
     assert (inbox["Quarterly report 3"].read, inbox["Quarterly report 14"].read) == (True, False)
     assert inbox["Re: Office furniture"].starred
-    assert set(living(profile, "Local Folders/Notes")) == {"Quarterly report 2"}
+    assert set(living(profile, "Local Folders/Notes")) == {"Quarterly report 2", "Office furniture"}, (
+        "not the whole thread"
+    )
     assert set(living(profile, "Projects")) == {"Quarterly report 4"}
     assert set(living(profile, "Trash")) == {"Quarterly report 5"}
     assert set(living(profile, "Archives/2026")) == {"Quarterly report 7"}

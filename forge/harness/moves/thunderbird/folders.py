@@ -7,6 +7,9 @@ name, `Local Folders/Notes`.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from pathlib import Path
+from stat import S_ISREG
 from typing import ClassVar
 
 from pydantic import Field
@@ -72,7 +75,7 @@ def reveal_folder(hands: Hands, path: str) -> Acts:
 
 def find_folder(scene: Scene, path: str) -> Element | None:
     """A folder's row in one reading of the tree."""
-    accounts = [e for e in scene.select(None, "tree item") if e.name and not is_folder(scene, e)]
+    accounts = _accounts(scene)
     if not accounts:
         return None
     account = next((a for a in accounts if same_name(a.name, path.split("/")[0])), None)
@@ -87,6 +90,10 @@ def find_folder(scene: Scene, path: str) -> Element | None:
         return None
     x, y, width, height = found.box
     return found.model_copy(update={"box": (x, y, width, min(height, 2 * ROW))})
+
+
+def _accounts(scene: Scene) -> list[Element]:
+    return [e for e in scene.select(None, "tree item") if e.name and not is_folder(scene, e)]
 
 
 def is_folder(scene: Scene, element: Element) -> bool:
@@ -129,6 +136,30 @@ def rename_folder(hands: Hands, args: RenameFolderArgs) -> Acts:
     yield from press(hands, PressArgs(button="Rename", dialog="Rename Folder"))
     parent = args.folder.rpartition("/")[0]
     folder_row(hands, f"{parent}/{args.to}" if parent else args.to)
+
+
+def stamps(hands: Hands, path: str) -> set[tuple[str, int, int]]:
+    """Sizes and times of the files of a folder and those below it; of all accounts that have a folder of this name."""
+    leaf = path.rsplit("/", 1)[-1]
+    leaf = next((file for file, shown in SHOWN_AS.items() if shown == leaf), leaf)
+    found = set()
+    for profile in (Path(hands.slot.home) / ".thunderbird").glob("*/Mail"):
+        for file in (*profile.rglob(leaf), *profile.rglob(f"{leaf}.sbd/*")):
+            with suppress(FileNotFoundError):
+                status = file.stat()
+                if S_ISREG(status.st_mode) and file.suffix != ".msf":
+                    found.add((str(file), status.st_size, status.st_mtime_ns))
+    return found
+
+
+def open_folder_path(scene: Scene) -> str | None:
+    """The path of the folder that is open."""
+    row = next((e for e in scene.select(None, "tree item") if "selected" in e.states), None)
+    if row is None or not is_folder(scene, row):
+        return None
+    name = re.sub(r", \d+ .*", "", row.name)
+    label = [above.name for above in scene.ancestors(row) if above.role == "tree item" and above.name][-1]
+    return name if label == _accounts(scene)[0].name else f"{label}/{name}"
 
 
 def menu_path(hands: Hands, path: str) -> tuple[str, ...]:

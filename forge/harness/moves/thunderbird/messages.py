@@ -16,9 +16,13 @@ from forge.harness.moves.general import context_menu_on
 from forge.harness.moves.hands import MENU_ROLES, Hands, Scene
 from forge.harness.moves.thunderbird.folders import (
     ROW,
+    FolderArgs,
+    folder,
     folder_row,
     menu_path,
+    open_folder_path,
     reveal_folder,
+    stamps,
 )
 from forge.records import Element
 
@@ -236,7 +240,7 @@ class FileMessageArgs(MessageArgs):
 @move("move_message", FileMessageArgs)
 def move_message(hands: Hands, args: FileMessageArgs) -> Acts:
     """Move a message into a folder through its menu."""
-    yield from _until_gone(hands, message_of(args), lambda: _file(hands, args, "Move To"))
+    yield from _until_gone(hands, message_of(args), args.to, lambda: _file(hands, args, "Move To"))
 
 
 @move("copy_message", FileMessageArgs)
@@ -275,30 +279,35 @@ def drag_message(hands: Hands, args: FileMessageArgs) -> Acts:
 @move("delete_message", MessageArgs)
 def delete_message(hands: Hands, args: MessageArgs) -> Acts:
     """Delete a message through its menu; it goes to the trash."""
-    yield from _choose(hands, args, "Delete Message")
+    yield from _choose(hands, args, "Delete Message", "Trash")
 
 
 @move("archive_message", MessageArgs)
 def archive_message(hands: Hands, args: MessageArgs) -> Acts:
     """Archive a message through its menu."""
-    yield from _choose(hands, args, "Archive")
+    yield from _choose(hands, args, "Archive", "Archives")
 
 
-def _choose(hands: Hands, args: MessageArgs, entry: str) -> Acts:
-    """An entry of a message's menu after which its row is gone."""
-    yield from reveal(hands, args)
+def _choose(hands: Hands, args: MessageArgs, entry: str, target: str) -> Acts:
+    """An entry of a message's menu that files it away."""
     find = partial(message_row, hands, args)
-    yield from _until_gone(hands, args, lambda: context_menu_on(hands, find, (entry,), fx=0.3))
+    yield from _until_gone(hands, args, target, lambda: context_menu_on(hands, find, (entry,), fx=0.3))
 
 
-def _until_gone(hands: Hands, which: MessageArgs, way: Callable[[], Acts]) -> Acts:
-    """Go a way that takes a message out of the list; once more when its row stays."""
+def _until_gone(hands: Hands, which: MessageArgs, target: str, way: Callable[[], Acts]) -> Acts:
+    """Go a way that files a message away into `target`; not twice, for what lies there by then may be another one."""
     yield from reveal(hands, which)
     yield from expand(hands, which)
-    count = len(rows(hands.scene(), which))
+    count, before = len(rows(hands.scene(), which)), stamps(hands, target)
     gone: Callable[[], bool] = lambda: len(rows(hands.scene(), which)) < count
-    for _ in (1, 2):
-        yield from way()
-        if hands.becomes(gone):
-            return
-    raise MoveError(f"the message {which.subject!r} stays in the list")
+    written: Callable[[], bool] = lambda: stamps(hands, target) != before
+    yield from way()
+    hands.wait(written, f"the message {which.subject!r} does not arrive in {target}", 15.0)
+    if hands.becomes(gone, 2.0):
+        return
+    # After something was dragged, Thunderbird at times leaves the row on the screen: the folder is opened anew.
+    here = open_folder_path(hands.scene())
+    if here is not None:
+        yield from folder(hands, FolderArgs(folder=target))
+        yield from folder(hands, FolderArgs(folder=here))
+    hands.wait(gone, f"the message {which.subject!r} stays in the list")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -13,6 +12,7 @@ from pydantic import Field
 from forge.harness.moves.base import Acts, MoveArgs, move
 from forge.harness.moves.general import FillArgs, fill
 from forge.harness.moves.hands import Hands
+from forge.harness.moves.thunderbird.folders import stamps
 from forge.harness.moves.thunderbird.messages import MessageArgs, message, message_of
 
 
@@ -107,8 +107,8 @@ def _attach(hands: Hands, path: str) -> Acts:
 def _finish(hands: Hands, then: str) -> Acts:
     closed: Callable[[], bool] = lambda: _composer(hands) is None
     kept = "Unsent Messages" if then == "send" else "Drafts"
-    before = _stamps(hands, kept)
-    written: Callable[[], bool] = lambda: _stamps(hands, kept) != before
+    before = stamps(hands, kept)
+    written: Callable[[], bool] = lambda: stamps(hands, kept) != before
     if then == "send":
         yield hands.click(hands.find("Send Later", "push button", within="Write:*"), until=closed)
     else:
@@ -116,9 +116,3 @@ def _finish(hands: Hands, then: str) -> Acts:
         yield hands.key("ctrl+w", until=closed)
     hands.wait(closed, "the window for writing stays open")
     hands.wait(written, f"nothing is written into the file {kept!r}")
-
-
-def _stamps(hands: Hands, name: str) -> set[tuple[str, int, int]]:
-    """Sizes and times of the folder files of this name, whichever account they belong to."""
-    files = (Path(hands.slot.home) / ".thunderbird").glob(f"*/Mail/*/{name}")
-    return {(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files}
