@@ -134,16 +134,21 @@ class Shell:
         }
 
     def interrupt(self, since, number):
-        """Signal what the command started, and with SIGINT the shell too, which then gives the command up."""
-        below = children_of(self.pid)
-        shell = next((pid for pid in below if self.is_shell(pid)), None)
-        for pid in reversed(below):
+        """Signal what the command started; with SIGINT the shell first, which then gives the command up.
+
+        The order matters: bash takes an interrupt for its own only if it comes before its child has ended by one.
+        """
+        shell = next((pid for pid in children_of(self.pid) if self.is_shell(pid)), None)
+        if shell is None:
+            return
+        started = []
+        for pid in children_of(shell):
             with contextlib.suppress(OSError, ValueError, IndexError):
-                if pid == shell:
-                    if number == signal.SIGINT:
-                        os.kill(pid, number)
-                elif shell is not None and pid in children_of(shell) and int(stat_of(pid)[19]) >= since - 1:
-                    os.kill(pid, number)
+                if int(stat_of(pid)[19]) >= since - 1:
+                    started.append(pid)
+        for pid in [shell, *started] if number == signal.SIGINT else started:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
 
     def is_shell(self, pid):
         with contextlib.suppress(OSError):
