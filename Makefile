@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 TASKS ?= 2
 
-.PHONY: round test test-all lint bench docs setup-round setup-test clean
+.PHONY: round test test-all lint bench docs setup-round setup-apps setup-test clean
 round: setup-round ## one generation round: author, prepare, probe, roll out (TASKS=5 draws five tasks a skill)
 	.venv/bin/forge round --tasks $(TASKS)
 
@@ -28,6 +28,9 @@ docs: setup-test ## write docs/reference from the code
 
 setup-round:
 	@setup/install.sh round
+
+setup-apps: ## every application, the live view, recordings
+	@setup/install.sh apps
 
 setup-test:
 	@setup/install.sh test

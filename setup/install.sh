@@ -2,6 +2,7 @@
 # Install what Forge needs, and nothing that is there already.
 #
 #   setup/install.sh round   Debian packages of the desktops, a virtual environment with the project
+#   setup/install.sh apps    the same, plus every application, the live view and recordings
 #   setup/install.sh test    the same, plus PostgreSQL, test tools, torch and transformers
 #
 # Reruns in about a second when all is there. Works as root, or as a user who may call sudo.
@@ -14,9 +15,10 @@ unset PYTHONDONTWRITEBYTECODE # Prefect starts several times slower without comp
 what=${1:-round}
 case $what in
   round) lists=(setup/apt-round.txt) extra="" ;;
-  test) lists=(setup/apt-round.txt setup/apt-test.txt) extra="[test,train]" ;;
+  apps) lists=(setup/apt-round.txt setup/apt-apps.txt) extra="" ;;
+  test) lists=(setup/apt-round.txt setup/apt-apps.txt setup/apt-test.txt) extra="[test,train]" ;;
   *)
-    echo "setup/install.sh: '$what' is neither round nor test" >&2
+    echo "setup/install.sh: '$what' is none of round, apps, test" >&2
     exit 2
     ;;
 esac
