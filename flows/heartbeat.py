@@ -6,14 +6,18 @@ limit. A run that keeps a lease can be told from one that died: `flows.sweep` en
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from prefect.runtime import flow_run
 
+from forge.records import ForgeError
 from warehouse import Warehouse
 from warehouse.owners import owner_name
+
+log = logging.getLogger(__name__)
 
 KIND = "flow-run"
 SECONDS = 90.0
@@ -31,7 +35,10 @@ def alive(warehouse: Warehouse) -> Iterator[None]:
 
     def beat() -> None:
         while not over.wait(SECONDS / 3):
-            lease.renew()
+            try:
+                lease.renew()
+            except ForgeError as error:  # a busy warehouse; the next beat is in time still
+                log.warning("flow run %s: its sign of life was not renewed: %s", key, error)
 
     thread = threading.Thread(target=beat, name="flow-run-heartbeat", daemon=True)
     thread.start()

@@ -108,7 +108,8 @@ async def run_items(
         await asyncio.gather(*working)
     except BaseException:  # none goes on behind the back of whoever handles this
         for task in working:
-            task.cancel()
+            if not task.cancelling():  # a second time would break off what it is giving back
+                task.cancel()
         await asyncio.gather(*working, return_exceptions=True)
         raise
     return tally
@@ -153,8 +154,8 @@ async def _claim(warehouse: Warehouse, kind: str, key: str, owner: str) -> Lease
         try:
             lease = await asyncio.shield(asking)
         except asyncio.CancelledError:  # the thread goes on and may get it: nobody would ever give it back
-            got = (await asyncio.gather(asking, return_exceptions=True))[0]
-            if isinstance(got, Lease):
+            got = await outcome(asking)
+            if got is not None:
                 got.release("interrupted")
             raise
         if lease is not None:
@@ -162,6 +163,16 @@ async def _claim(warehouse: Warehouse, kind: str, key: str, owner: str) -> Lease
         if await asyncio.to_thread(warehouse.claims.is_done, kind, key):
             return None
         await asyncio.sleep(0.5)  # another owner works on it: look again until it is done or its lease runs out
+
+
+async def outcome(future: asyncio.Future[T]) -> T | None:
+    """What a thread's call comes to, waited for through every further interruption; None when it fails."""
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError:
+            continue  # the thread cannot be stopped, and what it gets has to be given back
+    return None if future.cancelled() or future.exception() else future.result()
 
 
 async def _heartbeat(lease: Lease) -> None:

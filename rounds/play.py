@@ -24,7 +24,7 @@ from forge.records import (
     Trajectory,
 )
 from rounds.grade import grade_snapshot
-from rounds.items import Item, Writes
+from rounds.items import Item, Writes, outcome
 from rounds.workshop import Workshop
 
 
@@ -130,9 +130,9 @@ async def _acquire(workshop: Workshop, task: Task, files: list[tuple[str, bytes,
     try:
         return await asyncio.shield(acquiring)
     except asyncio.CancelledError:
-        slot = (await asyncio.gather(acquiring, return_exceptions=True))[0]
-        if isinstance(slot, Slot):
-            await asyncio.to_thread(slot.close)
+        slot = await outcome(acquiring)
+        if slot is not None:
+            slot.close()
         raise
 
 

@@ -140,6 +140,37 @@ async def test_an_interrupt_gives_the_claims_back(warehouse: Warehouse) -> None:
     assert warehouse.claims.acquire("test", "x", "me", 60) is not None
 
 
+async def test_an_interrupt_gives_back_a_claim_that_was_being_made(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, go_on, made = threading.Event(), threading.Event(), threading.Event()
+    acquire = warehouse.claims.acquire
+
+    def slow(kind: str, key: str, *args: Any) -> Any:
+        if key == "slow":
+            asked.set()
+            go_on.wait(10)
+        try:
+            return acquire(kind, key, *args)
+        finally:
+            if key == "slow":
+                made.set()
+
+    monkeypatch.setattr(warehouse.claims, "acquire", slow)
+    stop = threading.Event()
+    run = run_items(warehouse, "test", items("quick", "slow"), lambda name: stop.wait(10), limit=2)  # type: ignore[arg-type,return-value]
+    task = asyncio.create_task(run)
+    await asyncio.to_thread(asked.wait, 10)
+    task.cancel()
+    await asyncio.sleep(0.2)  # the quick one is through with its interruption, and the run with its first
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    stop.set()
+    await asyncio.to_thread(made.wait, 10)
+    assert [warehouse.claims.state("test", key) for key in ("quick", "slow")] == ["free", "free"]
+
+
 async def test_two_runs_share_the_items(tmp_path: Path) -> None:
     url, blobs = f"sqlite:///{tmp_path / 'warehouse.db'}", f"file://{tmp_path / 'blobs'}"
     seen: list[str] = []
