@@ -269,3 +269,31 @@ class Sheets:
                 if cell is not None and len(cells) < limit:
                     cells.append(cell_entry(cell, -1))
         return self.describe(table, cells)
+
+
+def details(match, paths):
+    """What applications tell of single elements beside the tree: (description, key bindings, label) by their paths.
+
+    A path holds child indices from the application on; None stands for an element that is not there any more.
+    """
+    apps = [app for name, app in applications() if match.lower() in name.lower()]
+    found = []
+    for path in paths:
+        try:
+            node = next(iter(apps), None)
+            for index in path:
+                node = None if node is None else node.get_child_at_index(index)
+            found.append(None if node is None else detail(node))
+        except GLib.Error:
+            found.append(None)
+    return found
+
+
+def detail(node):
+    action, keys, label = node.get_action_iface(), "", ""
+    if action is not None and Atspi.Action.get_n_actions(action):
+        keys = Atspi.Action.get_key_binding(action, 0) or ""
+    for relation in node.get_relation_set():
+        if relation.get_relation_type() == Atspi.RelationType.LABELLED_BY and relation.get_n_targets():
+            label = relation.get_target(0).get_name() or ""
+    return {"description": node.get_description() or "", "keys": keys, "label": label}

@@ -26,7 +26,7 @@ import gi
 
 gi.require_version("Atspi", "2.0")
 gi.require_version("Gio", "2.0")
-from access import Sheets, tree  # noqa: E402
+from access import Sheets, details, tree  # noqa: E402
 from gi.repository import Atspi, Gio, GLib  # noqa: E402
 from processes import Processes, stat_of  # noqa: E402
 from shell import Shell  # noqa: E402
@@ -159,6 +159,9 @@ class Desktop:
 
     def do_tree(self, match=None, menus=True, at=None, text=True):
         return tree(match, menus, at, text)
+
+    def do_details(self, match, paths):
+        return details(match, paths)
 
     def do_cell(self, match, row, column, titles):
         return self.sheets.cell(match, row, column, titles)
