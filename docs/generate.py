@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from docs.mutants import mutant_names
-from docs.tables import first_line, model_tables, paragraphs, schema_tables, table
+from forge.records.tables import first_line, model_tables, paragraphs, schema_tables, table
 
 FOLDER = Path(__file__).parent
 NOTE = "<!-- Written by `python -m docs.generate` from the code; do not edit. -->"
@@ -64,21 +64,9 @@ def workflow() -> str:
 
 def preparers() -> str:
     """What can lie on a guest's desktop: every preparer with its parameters and the facts that workflows refer to."""
-    import_module("preparers")
-    from preparers.base import PREPARERS
-    from skills.nodes.facts import facts_of
+    from skills.authoring.catalogue import entries, preparer_text
 
-    parts = []
-    for name, preparer in PREPARERS:
-        parts += [
-            f"## `{name}`",
-            f"{paragraphs(type(preparer).__doc__)} (version {preparer.version})",
-            "### Parameters",
-            model_tables(preparer.params, 4),
-            "### Facts",
-            _facts(facts_of(preparer)),
-        ]
-    return "\n\n".join(parts)
+    return "\n\n".join(f"## `{name}`\n\n{preparer_text(name)}" for name in entries("preparers"))
 
 
 def checks() -> str:
@@ -87,37 +75,29 @@ def checks() -> str:
     A mutant spoils a solved state in one place: a near-miss for a `must`, an over-edit for a `must_not`. Audit mutants
     are never used for acceptance, only for the audit rate.
     """
-    import_module("verifiers")
+    from skills.authoring.catalogue import check_text, entries
     from verifiers.base import CHECKS
 
     parts = []
-    for name, check in CHECKS:
-        parts += [
-            f"## `{name}`",
-            paragraphs(check.run.__doc__),
-            f"Version {check.version}.",
-            model_tables(check.args, 3),
-        ]
-        if check.mutants is None:
+    for name in entries("checks"):
+        mutants = CHECKS.get(name).mutants
+        parts += [f"## `{name}`", check_text(name)]
+        if mutants is None:
             parts.append("No mutants of its own.")
             continue
-        names = mutant_names(check.mutants)
+        names = mutant_names(mutants)
         usual, audit = (", ".join(f"`{one}`" for one, is_audit in names if is_audit is want) for want in (False, True))
         parts.append(
-            f"Mutants: {first_line(check.mutants.__doc__)} {usual or 'none by name'}; for audits: {audit or 'none'}."
+            f"Mutants: {first_line(mutants.__doc__)} {usual or 'none by name'}; for audits: {audit or 'none'}."
         )
     return "\n\n".join(parts)
 
 
 def moves() -> str:
     """What solutions do in windows: every move, with its arguments; the oracle plays them as canonical actions."""
-    from forge.harness.moves import MOVES
+    from skills.authoring.catalogue import entries, move_text
 
-    parts = []
-    for name, move in MOVES:
-        bare = f" A bare value is its `{move.args.main}`." if move.args.main else ""
-        parts += [f"## `{name}`", f"{paragraphs(move.run.__doc__)}{bare}", model_tables(move.args, 3)]
-    return "\n\n".join(parts)
+    return "\n\n".join(f"## `{name}`\n\n{move_text(name)}" for name in entries("moves"))
 
 
 def harness() -> str:
@@ -251,23 +231,6 @@ def main() -> int:
 
 def _page(title: str, body: str) -> str:
     return f"{NOTE}\n# {title}\n\n{body.rstrip()}\n"
-
-
-def _facts(shape: Any, path: str = "") -> str:
-    """The names below a record's shape, one row each."""
-    rows: list[tuple[str, str]] = []
-
-    def walk(inner: Any, at: str) -> None:
-        for name, field in inner.fields.items():
-            rows.append((f"`{at}{name}`", str(field) if field.kind != "record" else "record"))
-            element = field.item if field.kind == "list" else field
-            if element is not None and element.kind == "record":
-                walk(element, f"{at}{name}{'[]' if field.kind == 'list' else ''}.")
-        if inner.open:
-            rows.append((f"`{at}…`", "more, by the parameters"))
-
-    walk(shape, path)
-    return table(("fact", "shape"), rows) if rows else "Any; see the preparer's words above."
 
 
 def _sql_type(column: Any) -> str:

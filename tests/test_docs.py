@@ -73,7 +73,7 @@ class Outer(BaseModel):
 
 
 def test_a_model_becomes_tables() -> None:
-    from docs.tables import model_tables
+    from forge.records.tables import model_tables
 
     assert (
         model_tables(Outer)
