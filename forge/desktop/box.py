@@ -35,7 +35,7 @@ UID = 1000
 
 _ETC = (
     *("fonts", "libreoffice", "thunderbird", "alternatives", "ld.so.cache", "dbus-1", "xdg", "gtk-2.0", "gtk-3.0"),
-    *("mime.types", "ImageMagick-6", "perl", "python3", "python3.11"),
+    *("mime.types", "ImageMagick-6", "gimp", "perl", "python3", "python3.11"),
 )
 _VAR = ("/var/cache/fontconfig", "/var/lib/libreoffice")
 

@@ -27,6 +27,7 @@ _SETTINGS: tuple[tuple[str, str, str], ...] = (
     (f"{_COMMON}/Misc", "CrashReport", "false"),
     (f"{_COMMON}/Misc", "UseSystemFileDialog", "false"),
     (f"{_COMMON}/Misc", "UseLocking", "false"),  # a killed Calc's stale lock would keep the next one from opening
+    ("/org.openoffice.Office.Impress/Misc/NewDoc", "AutoPilot", "false"),  # no choice of templates
     (f"{_COMMON}/Save/Document", "WarnAlienFormat", "false"),
     (f"{_COMMON}/Save/Document", "AutoSave", "false"),
     (f"{_COMMON}/Security/Scripting", "MacroSecurityLevel", "3"),

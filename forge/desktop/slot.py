@@ -37,7 +37,7 @@ from forge.desktop.settle import Settler
 from forge.desktop.shell import Shell
 from forge.desktop.spawn import start, stop
 from forge.desktop.sweep import Claim, claim
-from forge.desktop.windows import Window, Windows
+from forge.desktop.windows import Pane, Window, Windows
 from forge.records.artifact import Snapshot
 from forge.records.errors import DesktopError, InputError
 from forge.records.guest import Guest
@@ -203,7 +203,7 @@ class Slot:
         """Start an application and wait until it is ready: its window, its accessible contents, a still screen.
 
         Args:
-            app: "calc", "thunderbird", "files", "terminal" or "editor".
+            app: one of `forge.desktop.apps.APPS`.
             path: a file or folder for it to open, `~/...`.
             timeout: seconds.
 
@@ -282,6 +282,12 @@ class Slot:
         if self._windows is None:
             raise DesktopError("the slot is closed")
         return self._windows.shown()
+
+    def panes(self) -> list[Pane]:
+        """Everything that covers a part of the screen, popups too, the topmost last."""
+        if self._windows is None:
+            raise DesktopError("the slot is closed")
+        return self._windows.panes()
 
     def tree(self, app: str | None = None, *, menus: bool = True) -> list[Element]:
         """What shows on the screen, parents before children, with true pixels.
@@ -450,7 +456,9 @@ class Slot:
         match = APPS[app].bus_name if app in APPS else app
         answer = self.ask("tree", match=match, **arguments)
         windows = self.windows()
-        return [found for tree in answer for found in elements(app_of(tree["app"]), tree["nodes"], windows)]
+        titles = [window.title for window in reversed(windows)]
+        named = ((app_of(tree["app"], titles, app), tree["nodes"]) for tree in answer)
+        return [found for name, nodes in named for found in elements(name, nodes, windows)]
 
     def _inside(self, path: str) -> str:
         if not path.startswith("~/") or ".." in path.split("/"):
