@@ -23,6 +23,24 @@ class Window:
     active: bool
 
 
+@dataclass(frozen=True)
+class Pane:
+    """An area that the X server shows: a managed window with its decoration, or a menu, a tooltip, a list that popped up.
+
+    `client` is the managed window's id, None for what is not managed.
+    """
+
+    x: int
+    y: int
+    width: int
+    height: int
+    client: int | None = None
+
+    def holds(self, x: int, y: int) -> bool:
+        """Whether a pixel lies in it."""
+        return self.x <= x < self.x + self.width and self.y <= y < self.y + self.height
+
+
 class Windows:
     """Lists a display's windows. Safe in threads."""
 
@@ -41,6 +59,40 @@ class Windows:
             except error.ConnectionClosedError:
                 self._display.alive()
                 raise
+
+    def panes(self) -> list[Pane]:
+        """Everything that covers a part of the screen, the topmost last; popups are not managed and still cover."""
+        from Xlib import X, error
+
+        with self._lock:
+            try:
+                return self._panes(X, error)
+            except error.ConnectionClosedError:
+                self._display.alive()
+                raise
+
+    def _panes(self, X: Any, error: Any) -> list[Pane]:
+        server = self._connection
+        root = server.screen().root
+        clients = root.get_full_property(server.intern_atom("_NET_CLIENT_LIST_STACKING"), X.AnyPropertyType)
+        frames: dict[int, int] = {}
+        for number in clients.value if clients else ():
+            window = server.create_resource_object("window", number)
+            try:
+                while (parent := window.query_tree().parent) and parent.id != root.id:
+                    window = parent
+            except (error.BadWindow, error.BadDrawable):
+                continue
+            frames[window.id] = int(number)
+        result = []
+        for window in root.query_tree().children:
+            try:
+                looks, size = window.get_attributes(), window.get_geometry()
+            except (error.BadWindow, error.BadDrawable):
+                continue
+            if looks.map_state == X.IsViewable and looks.win_class != X.InputOnly:
+                result.append(Pane(size.x, size.y, size.width, size.height, frames.get(window.id)))
+        return result
 
     def _list(self, X: Any, error: Any) -> list[Window]:
         server = self._connection
