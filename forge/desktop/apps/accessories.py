@@ -38,6 +38,24 @@ EDITOR = App(
     ("text",),
 )
 
+OPENED_BY = {
+    "text/plain": "org.xfce.mousepad.desktop",
+    "text/html": "chromium.desktop",
+    "text/csv": "libreoffice-calc.desktop",
+    "application/vnd.oasis.opendocument.spreadsheet": "libreoffice-calc.desktop",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "libreoffice-calc.desktop",
+    "application/vnd.oasis.opendocument.text": "libreoffice-writer.desktop",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "libreoffice-writer.desktop",
+    "application/vnd.oasis.opendocument.presentation": "libreoffice-impress.desktop",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "libreoffice-impress.desktop",
+    "image/png": "gimp.desktop",
+    "image/jpeg": "gimp.desktop",
+    "message/rfc822": "thunderbird.desktop",
+}
+"""What a double click on a file starts, by type; what is a kind of another type (a log is text) follows that one. Without
+this the file manager asks, for Debian without desktop-file-utils has no list of what opens what.
+"""
+
 SETTINGS = {
     ".config/gtk-3.0/settings.ini": (
         "[Settings]\ngtk-cursor-blink=false\ngtk-enable-animations=false\ngtk-can-change-accels=false\n"
@@ -59,6 +77,7 @@ SETTINGS = {
         "focus_previous=0\nside_pane_mode=places\nview_mode=list\nshow_hidden=0\nsort=name;ascending;\n"
         "toolbar=newtab;navigation;home;\nshow_statusbar=1\npathbar_mode_buttons=0\n"
     ),
+    ".config/mimeapps.list": "[Default Applications]\n" + "".join(f"{kind}={by}\n" for kind, by in OPENED_BY.items()),
     ".config/xfce4/terminal/terminalrc": (
         "[Configuration]\nFontName=DejaVu Sans Mono 11\nMiscAlwaysShowTabs=FALSE\nMiscBell=FALSE\n"
         "MiscCursorBlinks=FALSE\nMiscMenubarDefault=TRUE\nMiscConfirmClose=FALSE\nMiscShowUnsafePasteDialog=FALSE\n"
