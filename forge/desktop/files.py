@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import errno
 import fnmatch
+import hashlib
 import os
 import stat
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
 from forge.records.artifact import FileEntry, Snapshot
@@ -49,6 +50,7 @@ EXCLUDED = (
     ".config/pulse",
     ".config/xfce4",
     ".local/share/Mousepad",
+    ".local/share/gegl-*",
     ".local/share/gvfs-metadata",
     ".local/share/icc",
     ".local/share/recently-used.xbel*",
@@ -103,7 +105,16 @@ EXCLUDED = (
 """Patterns, relative to the home, of what applications keep for themselves and no task is about; `*` is one name. So are
 Thunderbird's indexes (`.msf`), which it makes anew from the mailboxes."""
 
-_HULLS = frozenset({".config", ".local", ".local/share", ".thunderbird"})
+_KEPT = {
+    ".config/chromium": {"Default"},
+    ".config/chromium/Default": {"Bookmarks", "Cookies", "History", "History-journal", "Local Storage", "Preferences"},
+    ".config/GIMP": {"2.10"},
+    ".config/GIMP/2.10": {"gimprc"},
+    ".config/vlc": {"vlcrc"},
+}
+"""Folders of applications, and what alone is kept of them."""
+
+_HULLS = frozenset({".config", ".local", ".local/share", ".thunderbird", *_KEPT})
 """Folders that are kept only for what is kept in them: applications make them."""
 
 _EXACT = frozenset(pattern for pattern in EXCLUDED if "*" not in pattern)
@@ -140,12 +151,14 @@ def lay(home: Path, files: Iterable[tuple[str, bytes, int, bool]], *, stamp: flo
         os.close(root)
 
 
-def snapshot(home: Path, put: Callable[[bytes], str]) -> Snapshot:
+def snapshot(home: Path, put: Callable[[bytes], str], laid: Mapping[str, bytes] | None = None) -> Snapshot:
     """Read the guest's home into records.
 
     Args:
         home: the home on the host. The guest may still be running; a file that vanishes meanwhile is left out.
         put: stores content and returns its SHA-256.
+        laid: settings of applications, path relative to the home to content; those that are as they were laid are
+            left out.
 
     Returns:
         Entries sorted by path, without EXCLUDED, sockets, pipes and devices. A file above FILE_LIMIT has its size and
@@ -161,6 +174,8 @@ def snapshot(home: Path, put: Callable[[bytes], str]) -> Snapshot:
         _walk(root, (), entries, put, [0])
     finally:
         os.close(root)
+    if laid:
+        entries = _without(entries, laid)
     entries.sort(key=lambda entry: entry.path)
     return Snapshot(entries=tuple(entries))
 
@@ -208,8 +223,20 @@ def excluded(path: str) -> bool:
     """Whether a path relative to the home is left out of snapshots by itself (its parents are not looked at)."""
     if path in _EXACT or (path.startswith(".thunderbird/") and path.endswith(".msf")):
         return True
+    folder, _, name = path.rpartition("/")
+    if folder in _KEPT and name not in _KEPT[folder]:
+        return True
     parts = path.split("/")
     return any(len(pattern) == len(parts) and all(map(fnmatch.fnmatchcase, parts, pattern)) for pattern in _PATTERNS)
+
+
+def _without(entries: list[FileEntry], laid: Mapping[str, bytes]) -> list[FileEntry]:
+    """The entries without files that are as they were laid, and without hulls that held nothing else."""
+    untouched = {f"~/{path}": hashlib.sha256(data).hexdigest() for path, data in laid.items()}
+    kept = [entry for entry in entries if entry.sha256 is None or untouched.get(entry.path) != entry.sha256]
+    hulls = {f"~/{name}" for name in _HULLS}
+    needed = {str(above) for entry in kept if entry.path not in hulls for above in PurePosixPath(entry.path).parents}
+    return [entry for entry in kept if entry.path not in hulls or entry.path in needed]
 
 
 def _walk(

@@ -26,7 +26,7 @@ from typing import Any
 
 from forge.desktop import clock, files, inside
 from forge.desktop.accessibility import Found, at_point, cell_elements, elements, parse_ref
-from forge.desktop.apps import APPS, App, app_of, find_app, lay_settings
+from forge.desktop.apps import APPS, App, app_of, find_app, lay_settings, settings
 from forge.desktop.box import HOME, NO_LAYERS, BoxPlan, Layers, chown_home
 from forge.desktop.channel import Channel
 from forge.desktop.display import Display
@@ -45,7 +45,7 @@ from forge.records.trajectory import Element
 
 LAUNCH_TIMEOUT = 60.0
 _POLL = 0.02
-_PROGRAMS = ("supervisor.py", "processes.py", "shell.py", "access.py")
+_PROGRAMS = ("supervisor.py", "processes.py", "shell.py", "access.py", "wire.py", "roles.py")
 _ENVIRONMENT = {
     "XAUTHORITY": "/run/forge/xauthority",
     "GTK_THEME": "Adwaita",
@@ -333,14 +333,18 @@ class Slot:
                 raise DesktopError(f"{name} died ({_how(entry['code'])}){': ' + said if said else ''}")
 
     def stop(self) -> None:
-        """Kill everything the guest runs, applications and shell, as if the power had gone; the home stays readable."""
+        """Kill everything the guest runs, applications and shell, as if the power had gone; the home stays readable.
+
+        Only an application that has no way to save is asked to end first, see `App.farewell`.
+        """
         if not self._stopped:
-            self.ask("stop_all", timeout=20)
+            farewell = [app.program for app in APPS.values() if app.farewell]
+            self.ask("stop_all", timeout=30, farewell=farewell)
             self._stopped = True
 
     def snapshot(self, put: Callable[[bytes], str]) -> Snapshot:
         """The home as records, see `forge.desktop.files.snapshot`."""
-        return files.snapshot(self.home, put)
+        return files.snapshot(self.home, put, settings())
 
     def close(self) -> None:
         """End it all and leave nothing. May be called twice, and from another thread."""

@@ -21,7 +21,7 @@ from forge.desktop.apps.office import CALC, IMPRESS, WRITER
 from forge.desktop.apps.vlc import VLC
 from forge.records.errors import InputError
 
-__all__ = ["APPS", "THUNDERBIRD_PROFILE", "App", "app_of", "find_app", "lay_settings"]
+__all__ = ["APPS", "THUNDERBIRD_PROFILE", "App", "app_of", "find_app", "lay_settings", "settings"]
 
 APPS = {app.name: app for app in (CALC, WRITER, IMPRESS, THUNDERBIRD, CHROMIUM, GIMP, VLC, FILES, TERMINAL, EDITOR)}
 
@@ -50,12 +50,18 @@ def app_of(bus_name: str, titles: Sequence[str] = (), wanted: str | None = None)
     return wanted if wanted in names else names[0] if names else bus_name
 
 
+def settings() -> dict[str, bytes]:
+    """Every application's settings, path relative to the home to content."""
+    texts = {**accessories.SETTINGS, **chromium.SETTINGS, **gimp.SETTINGS, **vlc.SETTINGS}
+    return {path: text.encode() for path, text in texts.items()}
+
+
 def lay_settings(home: Path) -> None:
     """Write every application's settings into a new home."""
-    for name, text in {**accessories.SETTINGS, **chromium.SETTINGS, **vlc.SETTINGS}.items():
+    for name, content in settings().items():
         path = home / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        path.write_bytes(content)
     libreoffice.copy_profile(home)
     if os.path.exists(gimp.PROGRAM):
         gimp.copy_profile(home)

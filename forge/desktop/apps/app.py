@@ -24,6 +24,7 @@ class App:
         ready_name: what that node's name must contain.
         env: added to its environment.
         mark: what the titles of its document windows end with, where several share a bus name.
+        farewell: it keeps what was done to itself for a while, without a way to save; to be asked to end, not killed.
     """
 
     name: str
@@ -36,6 +37,7 @@ class App:
     ready_name: str = ""
     env: dict[str, str] = field(default_factory=dict)
     mark: str = ""
+    farewell: bool = False
 
 
 def last_part(path: str | None) -> str:

@@ -40,7 +40,16 @@ def _command(path: str | None) -> list[str]:
     return [PROGRAM, *_FLAGS, *([f"file://{quote(path)}"] if path else [])]
 
 
-CHROMIUM = App("chromium", "chromium", PROGRAM, "chromium", _command, lambda path: " - Chromium", ("document web",))
+CHROMIUM = App(
+    "chromium",
+    "chromium",
+    PROGRAM,
+    "chromium",
+    _command,
+    lambda path: " - Chromium",
+    ("document web",),
+    farewell=True,  # bookmarks and settings go to the disk after 2.5 to 10 seconds
+)
 
 _PREFERENCES = {
     "alternate_error_pages": {"enabled": False},

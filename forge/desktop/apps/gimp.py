@@ -36,7 +36,7 @@ GIMP = App(
     GTK2,
 )
 
-_SETTINGS = {
+SETTINGS = {
     f"{PROFILE}/gimprc": (
         '(theme "System")\n(icon-theme "Color")\n(save-session-info no)\n(save-document-history no)\n'
         "(check-updates no)\n(marching-ants-speed 10000)\n(color-profile-policy convert)\n"
@@ -80,12 +80,12 @@ def copy_profile(home: Path) -> None:
 
 def _template() -> Path:
     program = Path(PROGRAM).resolve()
-    name = digest([str(program), int(program.stat().st_mtime), _SETTINGS])[:16]
+    name = digest([str(program), int(program.stat().st_mtime), SETTINGS])[:16]
     return cached(f"gimp/{name}", _bake)
 
 
 def _bake(folder: Path) -> None:
-    for name, text in _SETTINGS.items():
+    for name, text in SETTINGS.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

@@ -22,14 +22,10 @@ import sys
 import threading
 import time
 
-import gi
-
-gi.require_version("Atspi", "2.0")
-gi.require_version("Gio", "2.0")
-from access import Sheets, details, tree  # noqa: E402
-from gi.repository import Atspi, Gio, GLib  # noqa: E402
-from processes import Processes, stat_of  # noqa: E402
-from shell import Shell  # noqa: E402
+from access import Sheets, applications, details, tree
+from processes import Processes, stat_of
+from shell import Shell
+from wire import NO_AUTO_START, Bus, BusError
 
 BUS = "unix:path=/run/forge/bus"
 PR_SET_DUMPABLE = 4
@@ -57,22 +53,19 @@ class Desktop:
         os.environ["DBUS_SESSION_BUS_ADDRESS"] = address
         launcher = ["/usr/libexec/at-spi-bus-launcher", "--launch-immediately", "--a11y=1"]
         self.buses["accessibility bus"] = self.processes.start(launcher)
-        bus = Gio.bus_get_sync(Gio.BusType.SESSION, None)
+        bus = Bus(address)
         deadline = time.monotonic() + 10
         while True:
             try:
                 # never activated by the call itself: a second launcher would take the name, and ours would end
-                flags = Gio.DBusCallFlags.NO_AUTO_START
-                bus.call_sync(
-                    "org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress", None, None, flags, 2000, None
-                )
+                bus.call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress", flags=NO_AUTO_START)
                 break
-            except GLib.Error:
+            except BusError:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.005)
-        Atspi.init()
-        Atspi.set_timeout(2000, 15000)
+        bus.close()
+        applications()  # starts the registry, which the first application would wait for otherwise
 
     def handle(self, request):
         what = request.pop("do")
@@ -137,8 +130,17 @@ class Desktop:
         self.apps.pop(pid, None)
         return True
 
-    def do_stop_all(self):
-        """Kill every process of the box but this one and the buses; the shell goes with them."""
+    def do_stop_all(self, farewell=()):
+        """Kill every process of the box but this one and the buses; the shell goes with them.
+
+        Of `farewell`, programs that write down what was done only after a while, those that run are asked to end first.
+        """
+        asked = [pid for pid, program in self.apps.items() if program in farewell and self.processes.code(pid) is None]
+        for pid in asked:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+        for pid in asked:
+            self.processes.wait(pid, 5)
         spared = {os.getpid(), *self.buses.values()}
         for _ in range(50):
             found = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in spared]
@@ -231,13 +233,9 @@ def main():
     shell = Shell(processes, os.environ["HOME"])
     threading.Thread(target=serve_shell, args=(channels[1], shell), daemon=True).start()
 
-    def on_request(_fd, _condition):
-        respond(channels[0], desktop.handle, receive(channels[0]))
-        return True
-
-    GLib.io_add_watch(channels[0].fileno(), GLib.IOCondition.IN | GLib.IOCondition.HUP, on_request)
     respond(channels[0], lambda _request: "ready", None)
-    GLib.MainLoop().run()
+    while True:
+        respond(channels[0], desktop.handle, receive(channels[0]))
 
 
 if __name__ == "__main__":

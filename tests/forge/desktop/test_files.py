@@ -255,3 +255,21 @@ def test_snapshot_and_restore_are_a_round_trip(
     for path, data in tree.items():
         if data is not None:
             assert first.joinpath(*path).read_bytes() == second.joinpath(*path).read_bytes() == data
+
+
+def test_settings_are_kept_only_once_they_were_changed(home: Path, put: Put) -> None:
+    laid = {".config/vlc/vlcrc": b"[qt]\n", ".config/chromium/Default/Preferences": b"{}"}
+    lay(home, [(f"~/{path}", data, 0o644, False) for path, data in laid.items()])
+    lay(home, [("~/.config/chromium/Default/GPUCache/x", b"1", 0o644, False), ("~/.config/own", b"", 0o644, False)])
+    assert paths(snapshot(home, put, laid)) == ["~/.config", "~/.config/own"]
+    lay(home, [("~/.config/vlc/vlcrc", b"[qt]\nqt-bgcone=1\n", 0o644, False)])
+    lay(home, [("~/.config/chromium/Default/Bookmarks", b"{}", 0o644, False)])
+    assert paths(snapshot(home, put, laid)) == [
+        "~/.config",
+        "~/.config/chromium",
+        "~/.config/chromium/Default",
+        "~/.config/chromium/Default/Bookmarks",
+        "~/.config/own",
+        "~/.config/vlc",
+        "~/.config/vlc/vlcrc",
+    ]
