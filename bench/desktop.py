@@ -31,14 +31,13 @@ sys.path.insert(0, sys.argv[1])
 quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 subprocess.Popen(["/usr/libexec/at-spi-bus-launcher", "--launch-immediately", "--a11y=1"], **quiet)
 subprocess.Popen(sys.argv[2:], **quiet)
-from access import Atspi, GLib, Sheets
-Atspi.init()
+from access import BusError, Sheets
 sheets = Sheets()
 while True:
     try:
         if sheets.cell("soffice", 0, 0):
             break
-    except GLib.Error:
+    except BusError:
         pass
     time.sleep(0.02)
 print("ready", flush=True)

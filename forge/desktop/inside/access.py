@@ -1,21 +1,36 @@
-"""The accessibility tree, read inside the box. Boxes are as the toolkits report them."""
+"""The accessibility tree, read inside the box. Boxes are as the toolkits report them.
 
-import gi
+It is read over the accessibility bus itself, many questions at once (see `wire`): a window of 200 elements in a tenth of
+the time that asking one after another takes. Nothing is remembered from one look to the next but which sheet is in view,
+so nothing is stale. Interfaces: at-spi2-core's xml/*.xml.
+"""
 
-gi.require_version("Atspi", "2.0")
-from gi.repository import Atspi, GLib  # noqa: E402
+import os
 
-STATE = Atspi.StateType
-FLAGS = (
-    (STATE.FOCUSED, "focused"),
-    (STATE.CHECKED, "checked"),
-    (STATE.SELECTED, "selected"),
-    (STATE.ACTIVE, "active"),
-    (STATE.EXPANDED, "expanded"),
-    (STATE.EXPANDABLE, "expandable"),
-    (STATE.EDITABLE, "editable"),
-    (STATE.MODAL, "modal"),
-    (STATE.PRESSED, "pressed"),
+from roles import ROLES
+from wire import Bus, BusError, pack
+
+__all__ = ["BusError", "Sheets", "applications", "details", "tree"]
+
+ACCESSIBLE = "org.a11y.atspi.Accessible"
+ACTION = "org.a11y.atspi.Action"
+COMPONENT = "org.a11y.atspi.Component"
+TABLE = "org.a11y.atspi.Table"
+TEXT = "org.a11y.atspi.Text"
+PROPERTIES = "org.freedesktop.DBus.Properties"
+ROOT = "/org/a11y/atspi/accessible/root"
+
+SHOWING, VISIBLE, ENABLED, SENSITIVE = 1 << 25, 1 << 30, 1 << 8, 1 << 24
+FLAGS = (  # AtspiStateType
+    (1 << 12, "focused"),
+    (1 << 4, "checked"),
+    (1 << 23, "selected"),
+    (1 << 1, "active"),
+    (1 << 10, "expanded"),
+    (1 << 9, "expandable"),
+    (1 << 7, "editable"),
+    (1 << 16, "modal"),
+    (1 << 20, "pressed"),
 )
 MENU_ITEMS = {"menu item", "check menu item", "radio menu item", "menu", "separator", "tearoff menu item"}
 HOLDERS = {  # may have no size of their own and still hold what shows
@@ -27,111 +42,152 @@ MANY = {"table", "tree table", "list", "tree", "list box"}
 MAX_CHILDREN = 300
 MAX_NODES = 8000
 TEXT_KEPT = 300
+LABELLED_BY = 2  # AtspiRelationType
+
+SCREEN = pack("u", 0)
+PROPERTY = {
+    (interface, name): pack("ss", interface, name)
+    for interface, name in (
+        (ACCESSIBLE, "Name"),
+        (ACCESSIBLE, "Description"),
+        (ACCESSIBLE, "ChildCount"),
+        (ACCESSIBLE, "Parent"),
+        (TEXT, "CharacterCount"),
+        (TABLE, "NColumns"),
+        (ACTION, "NActions"),
+    )
+}
+
+_connection = []
 
 
-def applications():
-    """(name, accessible) of all applications on the accessibility bus."""
-    desktop = Atspi.get_desktop(0)
-    found = []
-    for index in range(desktop.get_child_count()):
+def connection():
+    """The accessibility bus. It is left and joined anew after anything went wrong on it."""
+    if not _connection:
+        session = Bus(os.environ["DBUS_SESSION_BUS_ADDRESS"])
+        (address,) = session.call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress")
+        session.close()
+        _connection.append(Bus(address))
+    return _connection[0]
+
+
+def asking(function):
+    """A function that asks the bus: it fails with BusError alone, and then the next one gets a fresh connection."""
+
+    def ask(*args, **options):
         try:
-            app = desktop.get_child_at_index(index)
-            if app is not None and app.get_child_count() >= 0:
-                found.append((app.get_name() or "", app))
-        except GLib.Error:
-            continue
+            return function(*args, **options)
+        except (BusError, OSError, ValueError, IndexError) as error:  # an application may answer anything
+            if _connection:
+                _connection.pop().close()
+            raise BusError(f"{type(error).__name__}: {error}") from None
+
+    return ask
+
+
+def ask(node, then, interface, member, signature="", body=b""):
+    """Queue a question about a node; `then` gets its answer's only value, None when there is none."""
+    connection().post(*node, interface, member, lambda got: then(got[0] if got else None), signature, body)
+
+
+def ask_property(node, then, interface, name):
+    ask(node, then, PROPERTIES, "Get", "ss", PROPERTY[interface, name])
+
+
+def answers(*questions):
+    """The answers to several questions, in order. A question is the arguments of `ask` without `then`."""
+    got = [None] * len(questions)
+    for number, (node, *question) in enumerate(questions):
+        ask(node, lambda value, number=number: got.__setitem__(number, value), *question)
+    connection().run()
+    return got
+
+
+def property_of(interface, name):
+    """A question for `answers`."""
+    return PROPERTIES, "Get", "ss", PROPERTY[interface, name]
+
+
+def flags_of(states):
+    found = [name for bit, name in FLAGS if states[0] & bit]
+    if not states[0] & (SENSITIVE | ENABLED):
+        found.append("disabled")
     return found
 
 
-def box_of(node):
-    """[x, y, width, height] on the screen as the toolkit says, or None."""
-    try:
-        component = node.get_component_iface()
-        if component is None:
-            return None
-        box = component.get_extents(Atspi.CoordType.SCREEN)
-        return [box.x, box.y, box.width, box.height]
-    except GLib.Error:
-        return None
+def role_of(number):
+    return ROLES[number] if number is not None and number < len(ROLES) else "unknown"
 
 
-def text_of(node, limit=TEXT_KEPT):
-    try:
-        text = node.get_text_iface()
-        if text is None:
-            return None
-        count = Atspi.Text.get_character_count(text)
-        if limit and node.get_role_name() == "terminal":  # of a terminal the end is of interest
-            return Atspi.Text.get_text(text, max(0, count - limit * 10), count)
-        return Atspi.Text.get_text(text, 0, min(count, limit) if limit else count)
-    except GLib.Error:
-        return None
+@asking
+def applications():
+    """(name, node) of all applications on the accessibility bus. A node is its bus name and path."""
+    (found,) = answers((("org.a11y.atspi.Registry", ROOT), ACCESSIBLE, "GetChildren"))
+    names = answers(*((node, *property_of(ACCESSIBLE, "Name")) for node in found or ()))
+    return [(name, node) for name, node in zip(names, found or (), strict=True) if name is not None]
 
 
-def has_showing_child(node, count):
-    for index in range(min(count, node.get_child_count())):
-        child = node.get_child_at_index(index)
-        if child is not None:
-            box = box_of(child)
-            if child.get_state_set().contains(STATE.SHOWING) or (box and box[0] > -10000 and box[2] > 1):
-                return True
-    return False
-
-
-class Dump:
+class Look:
     """Walks what shows. With `at`, only along the way to what lies at a point."""
 
     def __init__(self, menus=True, at=None, text=True):
         self.menus = menus
         self.at = at
         self.text = text
-        self.nodes = []
-        self.pid = {}
+        self.count = 0
 
-    def walk(self, node, parent, index, depth):
-        if node is None or depth > 60 or len(self.nodes) > MAX_NODES:
-            return
-        try:
-            self.visit(node, parent, index, depth)
-        except GLib.Error:
-            pass  # it vanished, or its application does not answer; what is known of the rest still counts
+    def start(self, node):
+        """Queue the questions; after `connection().run()` the returned application is complete."""
+        above = {"role": "", "children": {}}
+        self.visit(node, above, 0, 0)
+        return above
 
     def visit(self, node, parent, index, depth):
-        role = node.get_role_name()
-        states = node.get_state_set()
-        in_menu = role in MENU_ITEMS and parent >= 0 and self.nodes[parent]["role"] == "menu"
+        if depth > 60 or self.count > MAX_NODES:
+            return
+        self.count += 1
+        role = []
+        ask(node, lambda number: role.append(role_of(number)), ACCESSIBLE, "GetRole")
+        ask(node, lambda states: self.on_states(node, parent, index, depth, role[0], states), ACCESSIBLE, "GetState")
+
+    def on_states(self, node, parent, index, depth, role, states):
+        if states is None:
+            return  # it vanished, or its application does not answer; what is known of the rest still counts
+        in_menu = role in MENU_ITEMS and parent["role"] == "menu"
         # page tabs lack "showing" in gtk, landmarks in Thunderbird; the states of gtk2's menu items are stale
         judged = depth and role not in ("page tab", "landmark") and not in_menu
-        if judged and not (states.contains(STATE.SHOWING) and states.contains(STATE.VISIBLE)):
+        if judged and not (states[0] & SHOWING and states[0] & VISIBLE):
             return
         if in_menu and not self.menus:
             return
-        box = box_of(node)
+        entry = {"role": role, "index": index, "name": "", "box": None, "states": flags_of(states), "children": {}}
+        if in_menu or (self.at and depth):  # its box says whether to go on
+            ask(
+                node,
+                lambda box: self.on_box(node, parent, entry, depth, box, in_menu),
+                COMPONENT,
+                "GetExtents",
+                "u",
+                SCREEN,
+            )
+            return
+        parent["children"][index] = entry
+        ask(node, lambda box: self.keep_if_sized(parent, entry, depth, box), COMPONENT, "GetExtents", "u", SCREEN)
+        self.describe(node, entry, parent, depth)
+
+    def on_box(self, node, parent, entry, depth, box, in_menu):
         if in_menu and (not box or box[0] < -10000 or box[2] <= 1):
             return
-        if depth > 1 and box and (box[2] <= 0 or box[3] <= 0) and role not in HOLDERS:
+        if self.at and box and box[2] > 0 and box[3] > 0 and not self.near(box, depth):
             return
-        if self.at and depth and box and box[2] > 0 and box[3] > 0 and not self.near(box, depth):
-            return
-        number = len(self.nodes)
-        entry = {"parent": parent, "index": index, "role": role, "name": node.get_name() or "", "box": box}
-        flags = [name for state, name in FLAGS if states.contains(state)]
-        if not (states.contains(STATE.SENSITIVE) or states.contains(STATE.ENABLED)):
-            flags.append("disabled")
-        entry["states"] = flags
-        if self.text and role in WITH_TEXT:
-            entry["text"] = text_of(node)
-        self.nodes.append(entry)
-        count = node.get_child_count()
-        # a context menu may begin with many hidden entries; of the menu bar's menus a few entries tell enough
-        popup = parent >= 0 and self.nodes[parent]["role"] == "window"
-        if role == "menu" and count and not has_showing_child(node, count if popup else 4):
-            return
-        if count > MAX_CHILDREN and role in MANY:
-            entry["many"] = True  # a sheet has 2^34 cells: they are looked up one by one, see `Sheets`
-            return
-        for child in range(min(count, 4 * MAX_CHILDREN)):
-            self.walk(node.get_child_at_index(child), number, child, depth + 1)
+        parent["children"][entry["index"]] = entry
+        self.keep_if_sized(parent, entry, depth, box)
+        self.describe(node, entry, parent, depth)
+
+    def keep_if_sized(self, parent, entry, depth, box):
+        entry["box"] = None if box is None else list(box)
+        if depth > 1 and box and (box[2] <= 0 or box[3] <= 0) and entry["role"] not in HOLDERS:
+            del parent["children"][entry["index"]]
 
     def near(self, box, depth):
         """Whether the point lies in a box, allowing for LibreOffice's wrong origin (some 45 pixels)."""
@@ -139,54 +195,89 @@ class Dump:
         slack = 60 if depth > 1 else 4
         return box[0] - slack <= x < box[0] + box[2] + slack and box[1] - slack <= y < box[1] + box[3] + slack
 
+    def describe(self, node, entry, parent, depth):
+        role = entry["role"]
+        ask_property(node, lambda name: entry.update(name=name or ""), ACCESSIBLE, "Name")
+        if self.text and role in WITH_TEXT:
+            ask_text(node, entry)
+        if role in MANY:
+            ask_property(node, lambda count: self.on_count(node, entry, depth, count or 0), ACCESSIBLE, "ChildCount")
+        else:
+            popup = parent["role"] == "window"
+            ask(node, lambda nodes: self.on_children(nodes or (), entry, depth, popup), ACCESSIBLE, "GetChildren")
 
-def cell_entry(cell, parent):
-    states = cell.get_state_set()
-    return {
-        "parent": parent,
-        "index": cell.get_index_in_parent(),
-        "role": "table cell",
-        "name": cell.get_name() or "",
-        "box": box_of(cell),
-        "states": [name for state, name in FLAGS if states.contains(state)],
-        "text": text_of(cell),
-    }
+    def on_count(self, node, entry, depth, count):
+        if count <= MAX_CHILDREN:
+            ask(node, lambda nodes: self.on_children(nodes or (), entry, depth), ACCESSIBLE, "GetChildren")
+            return
+        entry["many"] = True  # a sheet has 2^34 cells: they are looked up one by one, see `Sheets`
+
+    def on_children(self, nodes, entry, depth, popup=False):
+        if entry["role"] == "menu":
+            # a context menu may begin with many hidden entries; of the menu bar's menus a few entries tell enough
+            self.probe(nodes, nodes if popup else nodes[:4], entry, depth)
+            return
+        self.visit_all(nodes, entry, depth)
+
+    def visit_all(self, nodes, entry, depth):
+        for index, node in enumerate(nodes[: 4 * MAX_CHILDREN]):
+            self.visit(node, entry, index, depth + 1)
+
+    def probe(self, nodes, some, entry, depth):
+        """Visit a menu's entries if any of some of them shows."""
+        opened = []
+
+        def seen(shows):
+            if shows and not opened:
+                opened.append(True)
+                self.visit_all(nodes, entry, depth)
+
+        for node in some:
+            ask(node, lambda states: seen(states and states[0] & SHOWING), ACCESSIBLE, "GetState")
+            ask(node, lambda box: seen(box and box[0] > -10000 and box[2] > 1), COMPONENT, "GetExtents", "u", SCREEN)
 
 
-def tree(match=None, menus=True, at=None, text=True):
-    """Nodes of all applications, or of those whose name contains `match`, parents before children."""
+def ask_text(node, entry, limit=TEXT_KEPT):
+    """Queue the questions for an element's text: its beginning, of a terminal its end."""
+
+    def on_count(count):
+        if count is None:
+            return
+        first, last = 0, min(count, limit)
+        if entry["role"] == "terminal":
+            first, last = max(0, count - limit * 10), count
+        ask(node, lambda text: entry.update(text=text), TEXT, "GetText", "ii", pack("ii", first, last))
+
+    entry["text"] = None
+    ask_property(node, on_count, TEXT, "CharacterCount")
+
+
+def flat(above):
+    """Entries as a list, parents before children."""
     result = []
-    for name, app in applications():
-        if match is None or match.lower() in name.lower():
-            dump = Dump(menus, at, text)
-            dump.walk(app, -1, 0, 0)
-            result.append({"app": name, "nodes": dump.nodes})
+
+    def add(entry, parent):
+        number = len(result)
+        children = entry.pop("children")
+        result.append({"parent": parent, **entry})
+        for index in sorted(children):
+            add(children[index], number)
+
+    for entry in above["children"].values():
+        add(entry, -1)
     return result
 
 
-def find_table(node, depth=0):
-    """The sheet in view: the table with many cells. Only what shows is walked; menus are not."""
-    if node is None or depth > 14:
-        return None
-    try:
-        role = node.get_role_name()
-        if role in MENU_ITEMS or role in ("menu bar", "tool bar", "scroll bar"):
-            return None
-        states = node.get_state_set()
-        if depth and not (states.contains(STATE.SHOWING) and states.contains(STATE.VISIBLE)):
-            return None
-        count = node.get_child_count()
-        if role == "table" and count > MAX_CHILDREN:
-            return node
-        if role in MANY or count > 1000:
-            return None
-        for index in range(count):
-            found = find_table(node.get_child_at_index(index), depth + 1)
-            if found is not None:
-                return found
-    except GLib.Error:
-        pass
-    return None
+@asking
+def tree(match=None, menus=True, at=None, text=True):
+    """Nodes of all applications, or of those whose name contains `match`, parents before children."""
+    found = [
+        (name, Look(menus, at, text).start(node))
+        for name, node in applications()
+        if match is None or match.lower() in name.lower()
+    ]
+    connection().run()
+    return [{"app": name, "nodes": flat(above)} for name, above in found]
 
 
 class Sheets:
@@ -194,106 +285,167 @@ class Sheets:
 
     def __init__(self):
         self.app = self.table = None
+        self.above = []
 
     def locate(self, match, titles):
         """The table of the uppermost window that has one; `titles` are the windows', uppermost first."""
-        if self.table is not None:
-            try:  # the last one, while it shows and there is no other window
-                showing = self.table.get_state_set().contains(STATE.SHOWING) and self.table.get_name()
-                if showing and self.app.get_child_count() == 1:
-                    return self.table
-            except GLib.Error:
-                pass
+        if self.table is not None:  # the last one, while it shows and there is no other window
+            states, name, windows = answers(
+                (self.table, ACCESSIBLE, "GetState"),
+                (self.table, *property_of(ACCESSIBLE, "Name")),
+                (self.app, *property_of(ACCESSIBLE, "ChildCount")),
+            )
+            if states and states[0] & SHOWING and name and windows == 1:
+                return self.table
         self.table = None
+        order = {title: place for place, title in reversed(list(enumerate(titles)))}
         for name, app in applications():
             if match.lower() not in name.lower():
                 continue
-            found = [app.get_child_at_index(index) for index in range(app.get_child_count())]
-            frames = [frame for frame in found if frame is not None]
             self.app = app
-            order = {title: place for place, title in reversed(list(enumerate(titles)))}
-            for frame in sorted(frames, key=lambda frame: order.get(frame.get_name(), len(order))):
-                self.table = find_table(frame)
-                if self.table is not None:
+            frames = answers((app, ACCESSIBLE, "GetChildren"))[0] or []
+            names = answers(*((frame, *property_of(ACCESSIBLE, "Name")) for frame in frames))
+            ranks = sorted((order.get(name, len(order)), number) for number, name in enumerate(names))
+            for _, number in ranks:
+                above = find_table(frames[number])
+                if above:
+                    self.above, self.table = above, above[-1]
                     return self.table
         return None
 
-    def describe(self, table, cells):
+    def describe(self, nodes):
         """Cells with what is needed to correct their boxes: the path from the window to the table."""
-        above = []
-        node = table
-        while node is not None and node.get_role_name() != "application":
-            above.append(
-                {"role": node.get_role_name(), "name": node.get_name() or "", "box": box_of(node),
-                 "index": node.get_index_in_parent()}
-            )  # fmt: skip
-            node = node.get_parent()
-        app = node.get_name() if node is not None else ""
-        return {"app": app, "above": list(reversed(above)), "cells": cells}
+        questions = []
+        for node in self.above:
+            questions += [(node, ACCESSIBLE, "GetRole"), (node, *property_of(ACCESSIBLE, "Name"))]
+            questions += [(node, COMPONENT, "GetExtents", "u", SCREEN), (node, ACCESSIBLE, "GetIndexInParent")]
+        for node in nodes:
+            questions += [(node, ACCESSIBLE, "GetState"), (node, *property_of(ACCESSIBLE, "Name"))]
+            questions += [(node, COMPONENT, "GetExtents", "u", SCREEN), (node, ACCESSIBLE, "GetIndexInParent")]
+            questions += [(node, TEXT, "GetText", "ii", pack("ii", 0, -1))]
+        name, *got = answers((self.app, *property_of(ACCESSIBLE, "Name")), *questions)
+        size = 4 * len(self.above)
+        above = [
+            {"role": role_of(role), "name": name or "", "box": box and list(box), "index": index or 0}
+            for role, name, box, index in zip(*(iter(got[:size]),) * 4, strict=True)
+        ]
+        cells = [
+            {"parent": -1, "index": index, "role": "table cell", "name": name or "", "box": box and list(box),
+             "states": [flag for flag in flags_of(states) if flag != "disabled"], "text": text}
+            for states, name, box, index, text in zip(*(iter(got[size:]),) * 5, strict=True)
+            if states is not None and index is not None
+        ]  # fmt: skip
+        return {"app": name or "", "above": above, "cells": cells}
 
+    @asking
     def cell(self, match, row, column, titles=()):
         table = self.locate(match, titles)
         if table is None:
             return None
-        cell = table.get_table_iface().get_accessible_at(row, column)
-        if cell is None:
-            return None
-        return self.describe(table, [cell_entry(cell, -1)])
+        (cell,) = answers((table, TABLE, "GetAccessibleAt", "ii", pack("ii", row, column)))
+        return None if is_null(cell) else self.describe([cell])
 
+    @asking
     def at(self, match, x, y, titles=()):
         """The cell at a point, in the toolkit's own coordinates."""
         table = self.locate(match, titles)
         if table is None:
             return None
-        cell = table.get_component_iface().get_accessible_at_point(x, y, Atspi.CoordType.SCREEN)
-        if cell is None or cell.get_role_name() != "table cell":
+        (cell,) = answers(at_point(table, x, y))
+        if is_null(cell) or role_of(answers((cell, ACCESSIBLE, "GetRole"))[0]) != "table cell":
             return None
-        return self.describe(table, [cell_entry(cell, -1)])
+        return self.describe([cell])
 
+    @asking
     def visible(self, match, titles=(), limit=2000):
         table = self.locate(match, titles)
         if table is None:
             return None
-        left, top, width, height = box_of(table)
-        component, grid = table.get_component_iface(), table.get_table_iface()
-        columns = grid.get_n_columns()
-        first = component.get_accessible_at_point(left + 3, top + 3, Atspi.CoordType.SCREEN)
-        last = component.get_accessible_at_point(left + width - 4, top + height - 4, Atspi.CoordType.SCREEN)
-        if first is None or last is None:
-            return self.describe(table, [])
-        start, end = first.get_index_in_parent(), last.get_index_in_parent()
-        cells = []
-        for row in range(start // columns, end // columns + 1):
-            for column in range(start % columns, end % columns + 1):
-                cell = grid.get_accessible_at(row, column)
-                if cell is not None and len(cells) < limit:
-                    cells.append(cell_entry(cell, -1))
-        return self.describe(table, cells)
+        box, columns = answers((table, COMPONENT, "GetExtents", "u", SCREEN), (table, *property_of(TABLE, "NColumns")))
+        if not box or not columns:
+            return self.describe([])
+        left, top, width, height = box
+        corners = answers(at_point(table, left + 3, top + 3), at_point(table, left + width - 4, top + height - 4))
+        if any(map(is_null, corners)):
+            return self.describe([])
+        start, end = answers(*((corner, ACCESSIBLE, "GetIndexInParent") for corner in corners))
+        places = [
+            (row, column)
+            for row in range(start // columns, end // columns + 1)
+            for column in range(start % columns, end % columns + 1)
+        ]
+        cells = answers(*((table, TABLE, "GetAccessibleAt", "ii", pack("ii", *place)) for place in places[:limit]))
+        return self.describe([cell for cell in cells if not is_null(cell)])
 
 
+def at_point(node, x, y):
+    """A question for `answers`: what of a node's children lies at a point."""
+    return node, COMPONENT, "GetAccessibleAtPoint", "iiu", pack("iiu", x, y, 0)
+
+
+def is_null(node):
+    return node is None or node[1].endswith("/null")
+
+
+def find_table(frame):
+    """The way from a window to the sheet in view: the table with many cells. Only what shows is walked; menus are not."""
+    ways = [[frame]]
+    for _ in range(15):
+        questions = []
+        for way in ways:
+            questions += [(way[-1], ACCESSIBLE, "GetRole"), (way[-1], ACCESSIBLE, "GetState")]
+            questions += [(way[-1], *property_of(ACCESSIBLE, "ChildCount"))]
+        shown = []
+        for way, (number, states, count) in zip(ways, zip(*(iter(answers(*questions)),) * 3, strict=True), strict=True):
+            role = role_of(number)
+            if states is None or not (states[0] & SHOWING and states[0] & VISIBLE) or not count:
+                continue
+            if role == "table" and count > MAX_CHILDREN:
+                return way
+            if role not in MENU_ITEMS | MANY | {"menu bar", "tool bar", "scroll bar"} and count <= 1000:
+                shown.append(way)
+        children = answers(*((way[-1], ACCESSIBLE, "GetChildren") for way in shown))
+        ways = [[*way, node] for way, nodes in zip(shown, children, strict=True) for node in nodes or ()]
+        if not ways:
+            break
+    return None
+
+
+@asking
 def details(match, paths):
     """What applications tell of single elements beside the tree: (description, key bindings, label) by their paths.
 
     A path holds child indices from the application on; None stands for an element that is not there any more.
     """
-    apps = [app for name, app in applications() if match.lower() in name.lower()]
-    found = []
-    for path in paths:
-        try:
-            node = next(iter(apps), None)
-            for index in path:
-                node = None if node is None else node.get_child_at_index(index)
-            found.append(None if node is None else detail(node))
-        except GLib.Error:
-            found.append(None)
+    app = next((node for name, node in applications() if match.lower() in name.lower()), None)
+    known = {(): app}
+    for length in range(max(map(len, paths), default=0)):
+        wanted = {tuple(path[: length + 1]) for path in paths if len(path) > length}
+        wanted = [way for way in wanted if not is_null(known.get(way[:-1]))]
+        got = answers(*((known[way[:-1]], ACCESSIBLE, "GetChildAtIndex", "i", pack("i", way[-1])) for way in wanted))
+        known.update(zip(wanted, got, strict=True))
+    found = [detail(known.get(tuple(path))) for path in paths]
+    connection().run()
+    label_of = [entry.pop("by") for entry in found if entry is not None]
+    labels = answers(*((by[0], *property_of(ACCESSIBLE, "Name")) for by in label_of if by))
+    named = iter(labels)
+    for entry, by in zip((entry for entry in found if entry is not None), label_of, strict=True):
+        entry["label"] = (next(named) or "") if by else ""
     return found
 
 
 def detail(node):
-    action, keys, label = node.get_action_iface(), "", ""
-    if action is not None and Atspi.Action.get_n_actions(action):
-        keys = Atspi.Action.get_key_binding(action, 0) or ""
-    for relation in node.get_relation_set():
-        if relation.get_relation_type() == Atspi.RelationType.LABELLED_BY and relation.get_n_targets():
-            label = relation.get_target(0).get_name() or ""
-    return {"description": node.get_description() or "", "keys": keys, "label": label}
+    """An entry that is complete after `connection().run()`."""
+    if is_null(node):
+        return None
+    entry = {"description": "", "keys": "", "by": []}
+    relations = {}
+
+    def related(answer):
+        relations.update(answer or ())
+        entry["by"] = relations.get(LABELLED_BY, [])
+
+    ask_property(node, lambda text: entry.update(description=text or ""), ACCESSIBLE, "Description")
+    ask(node, lambda keys: entry.update(keys=keys or ""), ACTION, "GetKeyBinding", "i", pack("i", 0))
+    ask(node, related, ACCESSIBLE, "GetRelationSet")
+    return entry
