@@ -5,8 +5,9 @@ out are the columns in `schema.VOLATILE` and, inside records, times, latencies a
 differs between two runs that did the same. A claim that nobody holds is left out too (it is as good as none), and a failed
 one keeps its reason.
 
-What this does not hide: calls of a real model. A run that was killed in the middle of one has paid twice, and its ledger
-says so.
+Of model calls only those are shown that gave an answer: what was asked in vain, begun and never ended, or found among the
+stored answers depends on faults and kills, and is in the ledger. What this does not hide: a model that answers the same
+question twice, differently, and a call whose answer came but was lost with its process; it is asked, and paid, again.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ def _row(table: str, row: dict[str, Any], keys: dict[int, str]) -> dict[str, Any
 
 
 def _is_nothing(table: str, row: dict[str, Any]) -> bool:
+    if table == "model_calls":
+        return row["status"] not in ("ok", "refused", "truncated", "invalid")
     return table == "claims" and row["state"] == "free"
 
 

@@ -1,15 +1,20 @@
-"""The ledger: one row for every call of a language model, also for the failed and refused ones."""
+"""The ledger: one row for every call of a language model, also for the failed and refused ones, and the good answers.
+
+A call's row is written before it is made (`open`) and completed when it ended; a row that stays open tells of a process that was
+killed with money on the way. The answer goes in with the completed row, in one transaction and before anybody uses it, so
+that what was paid for is not paid for again.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.engine import Connection, Engine
 
-from forge.records import ModelCall, Usage
-from warehouse.engine import begin, insert_new, read
-from warehouse.schema import ModelCallRow
+from forge.records import JSON, ModelCall, Usage
+from warehouse.engine import begin, insert_into, insert_new, read
+from warehouse.schema import ModelAnswerRow, ModelCallRow
 
 _USAGE = tuple(Usage.model_fields)
 
@@ -20,13 +25,49 @@ class Ledger:
     def __init__(self, engine: Engine):
         self._engine = engine
 
-    def record(self, call: ModelCall) -> None:
+    def record(self, call: ModelCall, answer: JSON = None) -> None:
         """Write one call, in a transaction of its own: what was spent stays, whatever becomes of the work it was for.
 
-        The same call written twice is one row.
+        The same call written twice is one row; one that is open is completed.
+
+        Args:
+            call: the call.
+            answer: the good answer that it gave, to be found under its request from now on.
         """
+        row = _row(call)
         with begin(self._engine) as connection:
-            insert_new(connection, ModelCallRow, [_row(call)])
+            statement = insert_into(connection, ModelCallRow).values(row)
+            changed = {name: statement.excluded[name] for name in row if name != "id"}
+            connection.execute(
+                statement.on_conflict_do_update(
+                    index_elements=["id"], set_=changed, where=ModelCallRow.status == "open"
+                )
+            )
+            if answer is not None:
+                insert_new(connection, ModelAnswerRow, [{"request": call.request, "call": call.id, "answer": answer}])
+
+    def answer(self, request: str) -> JSON:
+        """The stored answer to a request, or None."""
+        with read(self._engine) as connection:
+            return connection.scalar(select(ModelAnswerRow.answer).where(ModelAnswerRow.request == request))
+
+    def spent(self, run: str, stage: str = "", workflow: str = "") -> tuple[int, float]:
+        """(tokens, US dollars) of a run, or of one of its stages or workflows; open calls count what they may use at most."""
+        tokens = ModelCallRow.prompt_tokens + ModelCallRow.completion_tokens
+        is_open = ModelCallRow.status == "open"
+        query = select(
+            func.sum(func.coalesce(tokens, 0)).filter(~is_open),
+            func.sum(ModelCallRow.cost_usd).filter(~is_open),
+            func.sum(ModelCallRow.reserved_tokens).filter(is_open),
+            func.sum(ModelCallRow.reserved_usd).filter(is_open),
+        ).where(ModelCallRow.run == run)
+        if stage:
+            query = query.where(ModelCallRow.stage == stage)
+        if workflow:
+            query = query.where(ModelCallRow.workflow == workflow)
+        with read(self._engine) as connection:
+            used, usd, reserved, reserved_usd = connection.execute(query).one()
+        return int(used or 0) + int(reserved or 0), float(usd or 0) + float(reserved_usd or 0)
 
     def calls(self, subject: str | None = None) -> list[ModelCall]:
         """All calls, or those for one subject, in the order they were made."""

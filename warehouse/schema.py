@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Double, ForeignKey, Index, Integer, MetaData, Text, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, Double, ForeignKey, Index, Integer, MetaData, Text, UniqueConstraint, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
-SCHEMA = "0001"
+SCHEMA = "0002"
 """The schema version that this code writes: the newest migration's revision."""
 
-KNOWN_SCHEMAS = ("0001",)
+KNOWN_SCHEMAS = ("0001", "0002")
 """Every revision, oldest first. A database with another one was written by a newer Forge."""
 
 Key = Integer().with_variant(BigInteger(), "postgresql")
@@ -340,6 +340,47 @@ class ModelCallRow(Base):
     error: Mapped[str | None]
     subject: Mapped[str] = mapped_column(index=True)
     started_at: Mapped[str]
+    run: Mapped[str] = mapped_column(index=True, server_default=text("''"))
+    stage: Mapped[str] = mapped_column(server_default=text("''"))
+    workflow: Mapped[str] = mapped_column(server_default=text("''"))
+    prompt: Mapped[str] = mapped_column(server_default=text("''"))
+    reserved_tokens: Mapped[int] = mapped_column(server_default="0")
+    reserved_usd: Mapped[float] = mapped_column(server_default="0")
+
+
+class ModelAnswerRow(Base):
+    """A good answer by the hash of its request, stored together with the row of the call that paid for it."""
+
+    __tablename__ = "model_answers"
+
+    request: Mapped[str] = mapped_column(primary_key=True)
+    call: Mapped[str] = mapped_column(ForeignKey("model_calls.id"))
+    answer: Mapped[dict[str, Any]]
+
+
+class BankValueRow(Base):
+    """A value that a model wrote for a bank, checked when it was stored. A bank only grows: no row changes or goes."""
+
+    __tablename__ = "bank_values"
+    __table_args__ = (UniqueConstraint("bank", "about", "digest"),)
+
+    bank: Mapped[str] = mapped_column(primary_key=True)
+    about: Mapped[str] = mapped_column(primary_key=True, comment="the group that it was written for")
+    ordinal: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    digest: Mapped[str]
+    value: Mapped[Any] = mapped_column(JSON)
+    created_at: Mapped[float]
+
+
+class ForecastRow(Base):
+    """What a round was expected to take before it began, and what it had taken when it was last looked at."""
+
+    __tablename__ = "forecasts"
+
+    round: Mapped[int] = mapped_column(ForeignKey("rounds.number"), primary_key=True, autoincrement=False)
+    forecast: Mapped[dict[str, Any]]
+    took: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    created_at: Mapped[float]
 
 
 class ClaimRow(Base):
@@ -370,7 +411,10 @@ VOLATILE: dict[str, frozenset[str]] = {
     "turns": frozenset({"call_id"}),
     "actions": frozenset({"latency_ms", "settle_ms"}),
     "verdicts": frozenset({"created_at"}),
-    "model_calls": frozenset({"id", "seconds", "started_at"}),
+    "model_calls": frozenset({"id", "seconds", "started_at", "attempt"}),
+    "model_answers": frozenset({"call"}),
+    "bank_values": frozenset({"created_at"}),
+    "forecasts": frozenset({"forecast", "took", "created_at"}),
     "claims": frozenset({"owner", "expires_at", "attempt", "token", "reason", "updated_at"}),
 }
 """Columns that two runs of the same work may differ in: times, latencies, surrogate keys, who did it and how often; and

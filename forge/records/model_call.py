@@ -30,12 +30,20 @@ class ModelCall(Record):
     recurring: bool = Field(description="paid for every task (True) or once per workflow (False)")
     endpoint: str
     model: str
-    request: str = Field(description="hash of the request")
-    status: Literal["ok", "cached", "refused", "truncated", "invalid", "rate_limited", "error"]
+    request: str = Field(description="hash of what was asked, of whom, and which of several answers is wanted")
+    status: Literal["open", "ok", "cached", "refused", "truncated", "invalid", "rate_limited", "error"] = Field(
+        description="open: begun, and not ended yet or never (its process was killed)"
+    )
     attempt: int = Field(1, ge=1)
     usage: Usage = Usage()
     cost_usd: float = Field(0.0, ge=0)
     seconds: float = Field(0.0, ge=0)
     error: str | None = None
     subject: str = Field("", description="what it was for: a task id, a workflow version, a trajectory")
+    run: str = Field("", description="the run that it belongs to, for budgets: a round, a session of authoring")
+    stage: str = Field("", description="the part of the run: author, topup, judge, ...")
+    workflow: str = Field("", description="the workflow or skill that it serves")
+    prompt: str = Field("", description="template and its version, as name@hash")
+    reserved_tokens: int = Field(0, ge=0, description="what it might use at most; budgets count it while it is open")
+    reserved_usd: float = Field(0.0, ge=0)
     started_at: str = ""

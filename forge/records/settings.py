@@ -25,6 +25,14 @@ class Settings(BaseSettings):
     )
     llm_model: str = Field("", description="model name sent to the endpoint")
     llm_api_key: SecretStr = Field(SecretStr(""), description="key for the endpoint; many local servers need none")
+    llm_endpoints: str = Field(
+        "", description="YAML file of endpoints and roles; empty: endpoints.yaml in the working directory, where it is"
+    )
+    llm_roles: str = Field(
+        "", description="who answers for which role, over the file's: author=NAME,judge=NAME; a NAME alone is for all"
+    )
+    llm_tokens: int | None = Field(None, ge=0, description="budget of a run in tokens; empty: none")
+    llm_usd: float | None = Field(None, ge=0, description="budget of a run in US dollars; empty: none")
 
     @property
     def warehouse_url(self) -> str:
