@@ -155,11 +155,11 @@ def _sound_on_files(workshop: Workshop, round: int, workflow: Workflow, count: i
     return [
         task
         for task in warehouse.tasks_of_round(round, workflow.version)[:count]
-        if all(_is_of_desktop(reason) for reason in warehouse.acceptance(task.id)[1])
+        if all(is_of_desktop(reason) for reason in warehouse.acceptance(task.id)[1])
     ]
 
 
-def _is_of_desktop(reason: str) -> bool:
+def is_of_desktop(reason: str) -> bool:
     """Whether a reason against a task is evidence from a desktop (see `rounds.play`), missing or bad."""
     return reason.startswith("desktop") or "-desktop#" in reason or "-needs-more-than-" in reason
 

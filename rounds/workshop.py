@@ -118,6 +118,15 @@ class Workshop:
         own.folder.chmod(0o711)
         return own.folder
 
+    def sharing(self, warehouse: Warehouse) -> Workshop:
+        """A workshop over another warehouse that shares everything else, and must not outlive this one."""
+        shared = ("_office", "graders", "slots", "scratch", "fingerprint", "workers")
+        for name in shared:
+            getattr(self, name)
+        other = Workshop(self.settings)
+        other.__dict__.update({name: self.__dict__[name] for name in shared}, warehouse=warehouse)
+        return other
+
     @contextmanager
     def new_home(self, task: Task, roles: tuple[Role, ...] = (Role.VISIBLE, Role.HIDDEN)) -> Iterator[Path]:
         """A fresh copy of the task's initial state on this host, removed afterwards.

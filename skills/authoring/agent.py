@@ -1,0 +1,207 @@
+"""The authoring agent: a conversation with tools that turns a skill into an accepted workflow.
+
+Everything it has is kept after every step (`Keeper`), so that a killed run goes on with the same conversation: an answer
+that was paid for is used, and calls that were not carried out are carried out. What the conversation cannot do: read or
+write a file outside the draft, run code anywhere but in the box, reach the network. Texts in artifacts and results are
+data; all they could do is make the author call these same tools.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from typing import Any, Protocol
+
+from forge.llm.port import ChatModel
+from forge.llm.reply import Reply
+from forge.records import BudgetError, ModelError, Usage
+from skills.authoring.brief import Brief, Outcome, Report
+from skills.authoring.catalogue import workflow_text
+from skills.authoring.draft import Draft
+from skills.authoring.port import Bench
+from skills.authoring.prompts import render
+from skills.authoring.tools import Bag, Result, Toolbox, definitions
+
+EXAMPLE = "calc.formula.total-below-column"
+WHOLE = 12
+"""How many of the latest tool results the author is shown whole; of older ones the beginning stays."""
+BEGINNING = 300
+
+
+class Keeper(Protocol):
+    """Keeps the state of one authoring run; `save` is atomic."""
+
+    def load(self) -> dict[str, Any] | None:
+        """The last state saved, or None."""
+        ...
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Keep this state instead of the last."""
+        ...
+
+
+class Metered:
+    """A model that counts what one authoring run uses of it, and stops it at its limit of tokens."""
+
+    def __init__(self, model: ChatModel, limit: int, used: Usage):
+        self._model, self._limit, self.used = model, limit, used
+
+    async def chat(self, *args: Any, **more: Any) -> Reply:
+        """As the model's. Raises BudgetError when the run's tokens are used up."""
+        self._check()
+        reply = await self._model.chat(*args, **more)
+        self._count(reply.usage)
+        return reply
+
+    async def typed(self, messages: Any, model: Any, **more: Any) -> Any:
+        """As the model's. What repairs use is in the ledger only; the answer counts by its length."""
+        self._check()
+        answer = await self._model.typed(messages, model, **more)
+        text = len(answer.model_dump_json())
+        asked = sum(len(str(m.get("content", ""))) for m in messages)
+        self._count(Usage(prompt_tokens=asked // 4, completion_tokens=text // 4))
+        return answer
+
+    def _check(self) -> None:
+        if self.used.total >= self._limit:
+            raise BudgetError(f"the {self._limit} tokens of this authoring run are used up")
+
+    def _count(self, usage: Usage) -> None:
+        self.used = Usage(
+            prompt_tokens=self.used.prompt_tokens + usage.prompt_tokens,
+            completion_tokens=self.used.completion_tokens + usage.completion_tokens,
+            cached_tokens=self.used.cached_tokens + usage.cached_tokens,
+        )
+
+
+async def author(brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *, subject: str) -> tuple[Report, Draft]:
+    """Author one skill, or go on where a killed run stopped.
+
+    Args:
+        brief: the job.
+        model: who authors, writes the rubric and reads blindly, in conversations of their own.
+        bench: where drafts are tried.
+        keeper: keeps the state.
+        subject: for the ledger: one for all calls of this run.
+
+    Returns:
+        The report, and the draft as it is at the end.
+
+    Raises:
+        DesktopError: the machine failed; run it again, nothing is lost.
+    """
+    state = keeper.load() or {}
+    bag = Bag.from_json(brief.skill, state["bag"]) if state else Bag(Draft(brief.skill))
+    messages: list[dict[str, Any]] = state.get("messages") or _opening(brief)
+    metered = Metered(model, brief.limits.tokens, Usage.model_validate(state.get("used", {})))
+    steps, spent = int(state.get("steps", 0)), float(state.get("seconds", 0.0))
+    toolbox = Toolbox(brief, bag, bench, metered, subject)
+    began = time.monotonic()
+
+    def keep() -> None:
+        seconds = spent + time.monotonic() - began
+        keeper.save(
+            {
+                "messages": messages, "bag": bag.to_json(), "used": metered.used.to_json(), "steps": steps,
+                "seconds": seconds,
+            }
+        )  # fmt: skip
+
+    def ended(outcome: Outcome, reason: str = "") -> tuple[Report, Draft]:
+        seconds = spent + time.monotonic() - began
+        report = Report(
+            outcome, reason or bag.reason, bag.version, steps, metered.used, 0.0, seconds, bag.lessons, bag.readers,
+            bag.acceptance,
+        )  # fmt: skip
+        return report, bag.draft
+
+    try:
+        while True:
+            for call in _open_calls(messages):
+                result = await toolbox.call(call["function"]["name"], call["function"]["arguments"])
+                messages += _answers(call["id"], result)
+                keep()
+                if result.outcome is not None:
+                    return ended(result.outcome)
+            if steps >= brief.limits.steps:
+                return ended(Outcome.BUDGET, f"{steps} turns were used up")
+            if spent + time.monotonic() - began > brief.limits.seconds:
+                return ended(Outcome.BUDGET, f"{brief.limits.seconds:g} s were used up")
+            reply = await metered.chat(
+                _sent(messages), definitions(), purpose="author", recurring=False, subject=subject
+            )
+            steps += 1
+            messages.append(_assistant(reply))
+            if not reply.tool_calls:
+                messages.append({"role": "user", "content": _nudge(reply)})
+            keep()
+    except BudgetError as error:
+        return ended(Outcome.BUDGET, str(error))
+    except ModelError as error:
+        return ended(Outcome.ENDPOINT_DOWN, str(error))
+
+
+def _opening(brief: Brief) -> list[dict[str, Any]]:
+    system = render(
+        "author", skill=brief.skill, mode=brief.mode, limits=brief.limits, lessons=brief.lessons,
+        example=workflow_text(EXAMPLE),
+    )  # fmt: skip
+    return [
+        {"role": "system", "content": system},
+        {"role": "user", "content": f"Author {brief.skill.id}. Begin by looking up what you will build on."},
+    ]
+
+
+def _assistant(reply: Reply) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": reply.text or None}
+    if reply.tool_calls:
+        message["tool_calls"] = [
+            {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
+            for c in reply.tool_calls
+        ]
+    return message
+
+
+def _nudge(reply: Reply) -> str:
+    if reply.finish == "length":
+        return "Your answer was cut off. Write less at once: one file a call."
+    return "Go on by calling tools; end with `submit` or `give_up`."
+
+
+def _open_calls(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The calls of the latest answer that have no result yet."""
+    done = {m["tool_call_id"] for m in messages if m["role"] == "tool"}
+    latest = next((m for m in reversed(messages) if m["role"] == "assistant"), None)
+    return [c for c in (latest or {}).get("tool_calls", []) if c["id"] not in done]
+
+
+def _answers(call_id: str, result: Result) -> list[dict[str, Any]]:
+    """A tool's result as messages. Tools answer in text only; a picture follows as the user's message."""
+    found: list[dict[str, Any]] = [{"role": "tool", "tool_call_id": call_id, "content": result.text}]
+    if result.png is not None:
+        url = f"data:image/png;base64,{base64.b64encode(result.png).decode()}"
+        found.append({"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]})
+    return found
+
+
+def _sent(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The conversation as it is sent: tool results in their places, pictures after all results of their turn, older
+    results cut to their beginning, and only the latest picture.
+    """
+    results = [m for m in messages if m["role"] == "tool"]
+    old = {id(m) for m in results[:-WHOLE]}
+    pictures = [m for m in messages if isinstance(m["content"], list)]
+    sent: list[dict[str, Any]] = []
+    held: list[dict[str, Any]] = []
+    for message in messages:
+        if isinstance(message["content"], list):
+            if message is pictures[-1]:
+                held.append(message)
+            continue
+        if message["role"] != "tool" and held:
+            sent += held
+            held = []
+        if id(message) in old and len(message["content"]) > BEGINNING:
+            message = {**message, "content": f"{message['content'][:BEGINNING]} [cut; call again if you need it]"}
+        sent.append(message)
+    return [*sent, *held]

@@ -1,0 +1,116 @@
+"""Blind readers: whether instruction and rubric say the same, asked of models that each see only one of them.
+
+This is the second, model-made predicate of acceptance: it is kept apart from what probes show and never replaces it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict
+
+from forge.llm.port import ChatModel
+from forge.records import Task
+from skills.authoring.prompts import render
+
+
+class Reading(BaseModel):
+    """What the first reader makes of an instruction."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    must: list[str]
+    must_not: list[str]
+    unclear: str
+
+
+class Reconstruction(BaseModel):
+    """What the second reader takes the request to have been."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    instruction: str
+
+
+class Comparison(BaseModel):
+    """Where instruction and rubric part."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ungraded: list[str]
+    unasked: list[str]
+    ambiguous: list[str]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What the readers found about one task; `agreed` when they found nothing."""
+
+    task: str
+    reading: Reading
+    reconstruction: str
+    comparison: Comparison
+
+    @property
+    def complaints(self) -> list[str]:
+        """Every disagreement in a line."""
+        found = self.comparison
+        parts = (("not graded", found.ungraded), ("not asked for", found.unasked), ("ambiguous", found.ambiguous))
+        return [f"{what}: {line}" for what, lines in parts for line in lines]
+
+    @property
+    def agreed(self) -> bool:
+        """Whether there is no disagreement."""
+        return not self.complaints
+
+
+async def read_blind(model: ChatModel, task: Task, subject: str) -> Agreement:
+    """Have one task read by three: instruction alone, rubric alone, and a comparison.
+
+    Args:
+        model: who reads; each question is a conversation of its own.
+        task: a drawn task with its rubric.
+        subject: for the ledger.
+
+    Raises:
+        ModelError: an answer could not be had or used.
+    """
+    files, start, criteria = sorted(a.path for a in task.artifacts), _start(task), _criteria(task)
+    reading, again = await asyncio.gather(
+        model.typed(
+            _ask(render("reader_task", instruction=task.instruction, files=files, start=start)), Reading,
+            purpose="reader", recurring=False, subject=subject,
+        ),
+        model.typed(
+            _ask(render("reader_rubric", criteria=criteria, files=files)), Reconstruction,
+            purpose="reader", recurring=False, subject=subject,
+        ),
+    )  # fmt: skip
+    statements = [*reading.must, *(f"not: {line}" for line in reading.must_not)]
+    question = render(
+        "compare", instruction=task.instruction, statements=statements, unclear=reading.unclear, criteria=criteria,
+        reconstructed=again.instruction,
+    )  # fmt: skip
+    comparison = await model.typed(_ask(question), Comparison, purpose="judge", recurring=False, subject=subject)
+    return Agreement(task.id, reading, again.instruction, comparison)
+
+
+def _ask(text: str) -> Sequence[dict[str, str]]:
+    return [{"role": "user", "content": text}]
+
+
+def _start(task: Task) -> list[str]:
+    return [f"{s.app} with {s.path}" if s.path else s.app for s in task.start]
+
+
+def _criteria(task: Task) -> list[str]:
+    from verifiers.base import CHECKS
+
+    found = []
+    for c in task.rubric.criteria:
+        about = (CHECKS.get(c.check).run.__doc__ or "").strip().split("\n")[0]
+        found.append(f"{c.kind} {c.check}: {about} Here: {json.dumps(c.args, ensure_ascii=False)[:1500]}")
+    return found

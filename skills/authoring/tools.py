@@ -1,0 +1,298 @@
+"""The author's tools: what it may look up, write, try and say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from forge.llm.errors import UnusableReplyError
+from forge.llm.port import ChatModel
+from forge.records import InputError, Skill
+from skills.authoring import catalogue
+from skills.authoring.brief import Brief, Outcome
+from skills.authoring.draft import Draft
+from skills.authoring.outline import outline
+from skills.authoring.port import Bench, Smoke
+from skills.authoring.readers import Agreement, read_blind
+from skills.authoring.rubric_writer import write_rubric
+from skills.workflow import Workflow
+
+RESULT_CHARACTERS = 12_000
+"""How much of a tool's result the author is shown."""
+
+READ_DRAWS = 2
+"""On how many draws blind readers look."""
+
+
+class Arguments(BaseModel):
+    """Base of a tool's arguments."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class List(Arguments):
+    """List what the catalogue has of a kind: one line each."""
+
+    kind: str = Field(description=f"one of {', '.join(catalogue.KINDS)}")
+    query: str = Field("", description="only those that hold one of these words")
+
+
+class Describe(Arguments):
+    """Describe things of the catalogue in full: parameters, facts, arguments; a workflow with all its files."""
+
+    kind: str
+    names: list[str] = Field(min_length=1, max_length=8)
+
+
+class File(Arguments):
+    """One file of the draft."""
+
+    name: str = Field(description="workflow.yaml, wording.yaml, x.py, banks/x.yaml")
+    text: str = Field(description="its whole content; empty removes the file")
+
+
+class Write(Arguments):
+    """Write files of the draft, whole; files that are not named stay. The draft is checked at once."""
+
+    files: list[File] = Field(min_length=1)
+
+
+class Show(Arguments):
+    """Draw tasks and show them: instruction, values of all names, files."""
+
+    count: int = Field(2, ge=1, le=5)
+
+
+class Look(Arguments):
+    """See the desktop as the agent will find it, as a picture."""
+
+    draw: int = Field(0, ge=0, le=50, description="which draw")
+
+
+class AskRubric(Arguments):
+    """Have the rubric written anew, with a note on what is wrong with it, in terms of the instruction."""
+
+    note: str = Field(max_length=1000)
+
+
+class Try(Arguments):
+    """Run gates and probes on draws; with `play`, also play the solutions on the real desktop. Says what failed and why."""
+
+    count: int = Field(3, ge=1, le=6)
+    play: bool = False
+
+
+class Lesson(Arguments):
+    """Leave a short lesson for those who author for these applications after you."""
+
+    text: str = Field(min_length=10, max_length=300)
+
+
+class Submit(Arguments):
+    """Hand the workflow in. When the readers disagree and you are sure, say why in `despite_readers`."""
+
+    despite_readers: str = ""
+
+
+class GiveUp(Arguments):
+    """End without a workflow."""
+
+    outcome: str = Field(pattern="^(needs_preparer|needs_check|not_verifiable|gave_up)$")
+    reason: str = Field(min_length=10)
+
+
+TOOLS: dict[str, type[Arguments]] = {
+    "list": List, "describe": Describe, "write": Write, "draw": Show, "look": Look, "ask_rubric": AskRubric,
+    "try": Try, "lesson": Lesson, "submit": Submit, "give_up": GiveUp,
+}  # fmt: skip
+"""Tool name to its arguments; the first line of their docstring is the tool's description."""
+
+
+def definitions() -> list[dict[str, Any]]:
+    """The tools in OpenAI's form."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": name, "description": (args.__doc__ or "").strip(), "parameters": args.model_json_schema(),
+            },
+        }
+        for name, args in TOOLS.items()
+    ]  # fmt: skip
+
+
+@dataclass
+class Result:
+    """What a tool gave back: a text, perhaps a picture, and the outcome when it ended the run."""
+
+    text: str
+    png: bytes | None = None
+    outcome: Outcome | None = None
+
+
+@dataclass
+class Bag:
+    """What an authoring run has gathered, besides the conversation."""
+
+    draft: Draft
+    lessons: list[str] = field(default_factory=list)
+    readers: list[dict[str, Any]] = field(default_factory=list)
+    reason: str = ""
+    version: str | None = None
+    acceptance: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """For keeping."""
+        return {**{k: v for k, v in vars(self).items() if k != "draft"}, "draft": self.draft.to_json()}
+
+    @classmethod
+    def from_json(cls, skill: Skill, value: dict[str, Any]) -> Bag:
+        """What `to_json` kept."""
+        return cls(**{**value, "draft": Draft.from_json(skill, value["draft"])})
+
+
+class Toolbox:
+    """Carries out the author's calls.
+
+    Args:
+        brief: the job.
+        bag: what has been gathered; changed by the calls.
+        bench: where drafts are tried.
+        model: writes rubrics and reads blindly.
+        subject: for the ledger.
+    """
+
+    def __init__(self, brief: Brief, bag: Bag, bench: Bench, model: ChatModel, subject: str):
+        self.brief, self.bag, self.bench, self.model, self.subject = brief, bag, bench, model, subject
+
+    async def call(self, name: str, arguments: str) -> Result:
+        """One call. What is wrong with it is its result; DesktopError and ModelError are raised."""
+        if name not in TOOLS:
+            return Result(f"There is no tool {name!r}; there are {', '.join(TOOLS)}.")
+        try:
+            args = TOOLS[name].model_validate(json.loads(arguments or "{}"))
+        except ValueError as error:
+            return Result(f"These arguments cannot be used: {_said(error)}")
+        run: Callable[[Any], Awaitable[Result]] = getattr(self, f"_{name}")
+        try:
+            result = await run(args)
+        except (InputError, UnusableReplyError) as error:
+            return Result(f"{error}")
+        if len(result.text) > RESULT_CHARACTERS:
+            result.text = f"{result.text[:RESULT_CHARACTERS]}\n[{len(result.text) - RESULT_CHARACTERS} characters cut]"
+        return result
+
+    async def _list(self, args: List) -> Result:
+        return Result(catalogue.listing(args.kind, args.query))
+
+    async def _describe(self, args: Describe) -> Result:
+        return Result("\n\n".join(f"## {name}\n\n{catalogue.describe(args.kind, name)}" for name in args.names))
+
+    async def _write(self, args: Write) -> Result:
+        draft = self.bag.draft
+        draft.write({file.name: file.text for file in args.files})
+        workflow = draft.load(graded=False)
+        return Result(f"Written. The workflow reads well.{_remarks(workflow, self.brief)}")
+
+    async def _draw(self, args: Show) -> Result:
+        draws = await self.bench.draws(self.bag.draft.load(graded=False), args.count)
+        return Result("\n\n".join(f"Draw {n}:\n{_shown(d.task)}" for n, d in enumerate(draws)))
+
+    async def _look(self, args: Look) -> Result:
+        png = await self.bench.picture(self.bag.draft.load(graded=False), args.draw)
+        return Result(f"The picture of draw {args.draw} follows.", png)
+
+    async def _ask_rubric(self, args: AskRubric) -> Result:
+        return Result(await self._rubric(args.note))
+
+    async def _try(self, args: Try) -> Result:
+        said = await self._rubric("") if self.bag.draft.needs_rubric() else ""
+        smoke = await self.bench.smoke(self.bag.draft.load(graded=True), args.count, play=args.play)
+        return Result("\n\n".join(part for part in (said, report(smoke)) if part))
+
+    async def _lesson(self, args: Lesson) -> Result:
+        self.bag.lessons.append(args.text)
+        return Result("Noted.")
+
+    async def _give_up(self, args: GiveUp) -> Result:
+        self.bag.reason = args.reason
+        return Result("Ended.", outcome=Outcome(args.outcome))
+
+    async def _submit(self, args: Submit) -> Result:
+        said = await self._rubric("") if self.bag.draft.needs_rubric() else ""
+        workflow = self.bag.draft.load(graded=True)
+        if self.brief.mode == "workflow" and workflow.remarks:
+            return Result(f"Not yet:{_remarks(workflow, self.brief)}")
+        count = self.brief.smoke if self.brief.mode == "workflow" else 1
+        smoke = await self.bench.smoke(workflow, count, play=True)
+        self.bag.acceptance = smoke.share
+        if not smoke.sound:
+            return Result("\n\n".join(p for p in (said, "Not promoted: the smoke batch failed.", report(smoke)) if p))
+        draws = await self.bench.draws(workflow, READ_DRAWS if self.brief.mode == "workflow" else 1)
+        agreements = [await read_blind(self.model, d.task, self.subject) for d in draws]
+        self.bag.readers += [_reading(a, args.despite_readers) for a in agreements]
+        complaints = list(dict.fromkeys(c for a in agreements for c in a.complaints))
+        if complaints and not args.despite_readers:
+            listed = "\n".join(f"- {c}" for c in complaints)
+            text = (
+                f"The smoke batch passed, but blind readers see differences between instruction and rubric:\n{listed}"
+            )
+            return Result(
+                f"{text}\nMend the wording, or ask for another rubric, or submit with `despite_readers` and your reason."
+            )
+        self.bag.version = workflow.version
+        return Result("Promoted.", outcome=Outcome.AUTHORED)
+
+    async def _rubric(self, note: str) -> str:
+        workflow = self.bag.draft.load(graded=False)
+        draws = await self.bench.draws(workflow, 3 if self.brief.mode == "workflow" else 1)
+        missing = await write_rubric(self.model, self.bag.draft, workflow, draws, note=note, subject=self.subject)
+        lines = [json.dumps(c.mapping(), ensure_ascii=False) for c in self.bag.draft.rubric]
+        text = "The rubric's writer has written:\n" + "\n".join(f"- {line}" for line in lines)
+        return f"{text}\nIt misses a check for: {missing}" if missing else text
+
+
+def report(smoke: Smoke) -> str:
+    """A smoke batch in words for the author: what failed first, each kind of fault once."""
+    accepted = sum(t.accepted for t in smoke.tried)
+    lines = [f"{accepted} of {len(smoke.tried)} draws pass all gates and probes on files."]
+    lines += [f"RED: {line}" for line in smoke.red[:8]]
+    for tried in smoke.tried:
+        if not tried.accepted:
+            lines.append(f"Draw with seed {tried.seed}: {tried.instruction[:200]!r}: {'; '.join(tried.reasons)[:600]}")
+            lines += [f"  {line[:700]}" for line in tried.evidence[:6]]
+    for played in smoke.performed:
+        what = f"the {played.channel} solution under the harness {played.harness}"
+        lines.append(f"Played: {what}: reward {played.reward}. {played.error[:700]} {played.evidence[:500]}".rstrip())
+    if smoke.unplayed:
+        lines.append(f"Not yet won on the desktop: {', '.join(smoke.unplayed)}")
+    return "\n".join([*lines, *(f"Fault of the machine, not yours: {f}" for f in smoke.faults)])
+
+
+def _shown(task: Any) -> str:
+    values = "\n".join(f"  {name}: {outline(value, 900)}" for name, value in task.resolved.items() if name != "wording")
+    files = ", ".join(f"{a.path} ({a.size} bytes)" for a in task.artifacts if not a.folder)
+    return f"{task.instruction}\n{values}\n  files: {files[:1500]}"
+
+
+def _remarks(workflow: Workflow, brief: Brief) -> str:
+    remarks: Sequence[str] = workflow.remarks if brief.mode == "workflow" else ()
+    return f" Below the library's standard: {'; '.join(remarks)}." if remarks else ""
+
+
+def _reading(agreement: Agreement, despite: str) -> dict[str, Any]:
+    return {
+        "task": agreement.task, "agreed": agreement.agreed, "complaints": agreement.complaints,
+        "reconstruction": agreement.reconstruction, "despite": despite,
+    }  # fmt: skip
+
+
+def _said(error: ValueError) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    return str(error)
