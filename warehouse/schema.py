@@ -17,10 +17,10 @@ from sqlalchemy import JSON, BigInteger, Double, ForeignKey, Index, Integer, Met
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
-SCHEMA = "0002"
+SCHEMA = "0003"
 """The schema version that this code writes: the newest migration's revision."""
 
-KNOWN_SCHEMAS = ("0001", "0002")
+KNOWN_SCHEMAS = ("0001", "0002", "0003")
 """Every revision, oldest first. A database with another one was written by a newer Forge."""
 
 Key = Integer().with_variant(BigInteger(), "postgresql")
@@ -383,6 +383,35 @@ class ForecastRow(Base):
     created_at: Mapped[float]
 
 
+class AuthoringRow(Base):
+    """How one authoring run ended: a skill, in a round, as a reusable workflow or as the baseline's single task.
+
+    The ledger's rows of the run have its `subject`; tokens and cost here are their sums.
+    """
+
+    __tablename__ = "authorings"
+
+    round: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    skill: Mapped[str] = mapped_column(primary_key=True)
+    mode: Mapped[str] = mapped_column(primary_key=True, comment="workflow or task")
+    subject: Mapped[str] = mapped_column(index=True)
+    apps: Mapped[str] = mapped_column(comment="sorted, joined by +")
+    outcome: Mapped[str] = mapped_column(index=True)
+    reason: Mapped[str]
+    version: Mapped[str | None] = mapped_column(comment="of the promoted workflow")
+    steps: Mapped[int]
+    calls: Mapped[int]
+    prompt_tokens: Mapped[int] = mapped_column(BigInteger)
+    completion_tokens: Mapped[int] = mapped_column(BigInteger)
+    cost_usd: Mapped[float]
+    seconds: Mapped[float]
+    acceptance: Mapped[float | None] = mapped_column(comment="share of the last smoke batch")
+    readers_agreed: Mapped[bool | None] = mapped_column(comment="of the last reading")
+    conversation: Mapped[str | None] = mapped_column(comment="blob: messages and draft")
+    record: Mapped[dict[str, Any]]
+    created_at: Mapped[float]
+
+
 class ClaimRow(Base):
     """One piece of work that exactly one owner does: free, held, done or failed."""
 
@@ -415,6 +444,7 @@ VOLATILE: dict[str, frozenset[str]] = {
     "model_answers": frozenset({"call"}),
     "bank_values": frozenset({"created_at"}),
     "forecasts": frozenset({"forecast", "took", "created_at"}),
+    "authorings": frozenset({"seconds", "conversation", "created_at"}),
     "claims": frozenset({"owner", "expires_at", "attempt", "token", "reason", "updated_at"}),
 }
 """Columns that two runs of the same work may differ in: times, latencies, surrogate keys, who did it and how often; and

@@ -1,0 +1,70 @@
+"""Authoring runs: how they ended, what they cost, and what they taught."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.engine import Connection
+
+from forge.records import JSON, Skill
+from warehouse.engine import insert_into
+from warehouse.schema import AuthoringRow, ModelCallRow
+
+LESSONS = 12
+"""How many of the latest lessons are handed on."""
+
+
+def add_authoring(
+    connection: Connection,
+    skill: Skill,
+    round: int,
+    mode: str,
+    subject: str,
+    report: Mapping[str, JSON],
+    conversation: str | None,
+) -> None:
+    """Write how a run ended; a later run of the same skill, round and mode takes the row's place.
+
+    Tokens, calls and cost are summed from the ledger's rows with this subject.
+    """
+    tokens = (
+        func.coalesce(func.sum(ModelCallRow.prompt_tokens), 0),
+        func.coalesce(func.sum(ModelCallRow.completion_tokens), 0),
+    )
+    usd = func.coalesce(func.sum(ModelCallRow.cost_usd), 0.0)
+    prompt, completion, cost, calls = connection.execute(
+        select(*tokens, usd, func.count()).where(ModelCallRow.subject == subject)
+    ).one()
+    readers = report.get("readers") or []
+    last = readers[-1]["task"] if readers else None
+    row: dict[str, Any] = {
+        "round": round, "skill": skill.id, "mode": mode, "subject": subject, "apps": "+".join(sorted(skill.apps)),
+        "outcome": report["outcome"], "reason": report["reason"], "version": report["version"],
+        "steps": report["steps"], "calls": calls, "prompt_tokens": prompt, "completion_tokens": completion,
+        "cost_usd": cost, "seconds": report["seconds"], "acceptance": report["acceptance"],
+        "readers_agreed": None if last is None else all(r["agreed"] for r in readers[-2:]),
+        "conversation": conversation, "record": {"skill": skill.to_json(), **report}, "created_at": time.time(),
+    }  # fmt: skip
+    statement = insert_into(connection, AuthoringRow).values(row)
+    keys = ("round", "skill", "mode")
+    changed = {name: statement.excluded[name] for name in row if name not in keys}
+    connection.execute(statement.on_conflict_do_update(index_elements=list(keys), set_=changed))
+
+
+def lessons_for(connection: Connection, apps: Iterable[str]) -> tuple[str, ...]:
+    """The latest lessons of runs that share an application with these, oldest first, each once."""
+    wanted = set(apps)
+    rows = connection.execute(select(AuthoringRow.apps, AuthoringRow.record).order_by(AuthoringRow.created_at))
+    found = [text for names, record in rows if wanted & set(names.split("+")) for text in record.get("lessons", [])]
+    return tuple(dict.fromkeys(found))[-LESSONS:]
+
+
+def list_authorings(connection: Connection) -> list[dict[str, Any]]:
+    """All runs without their records, by round, skill and mode."""
+    table = AuthoringRow.__table__
+    columns = [c for c in table.c if c.name not in ("record", "conversation")]
+    rows = connection.execute(select(*columns).order_by(table.c.round, table.c.skill, table.c.mode))
+    return [dict(row._mapping) for row in rows]
