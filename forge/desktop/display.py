@@ -123,6 +123,7 @@ class Display:
         ready, told = os.pipe()
         argv = ["Xvfb", "-displayfd", str(told), "-screen", "0", f"{self.width}x{self.height}x24", "-dpi", "96"]
         argv += ["-auth", f"{folder}/{self.cookie.name}", "-nolisten", "tcp", "-noreset"]
+        argv += ["-extension", "GLX"]  # it would load a compiler of shaders into itself and every application: 60 MiB
         log = self._folder / "xvfb.log"
         text = b""
         with open(ready, "rb", buffering=0) as pipe:
