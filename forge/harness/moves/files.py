@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from forge.harness.moves.base import Acts, MoveArgs, MoveError, move
+from forge.harness.moves.base import Act, Acts, MoveArgs, MoveError, move
 from forge.harness.moves.general import FillArgs, PressArgs, context_menu_on, fill, press
 from forge.harness.moves.hands import Hands
 from forge.records import Element
 from forge.records.guest import USER
 
 APP = "files"
+_HEADINGS = 27
+"""Height of the column headings, pixels."""
 
 
 class OpenFolderArgs(MoveArgs):
@@ -114,3 +117,75 @@ def trash_item(hands: Hands, args: ItemArgs) -> Acts:
     yield from press(hands, PressArgs(button="Yes"))
     gone = hands.gone(args.name, ("table cell", "icon"), app=APP, where=lambda e: e.box[0] > 160)
     hands.wait(gone, f"{args.name!r} is still there")
+
+
+class TransferItemsArgs(MoveArgs):
+    names: tuple[str, ...] = Field(min_length=1, description="files or folders of the folder in view")
+    to: str = Field(pattern=r"^~(/|$)", description="the folder that they go into: ~/Documents/Old")
+    how: Literal["copy", "move"] = "move"
+
+
+@move("transfer_items", TransferItemsArgs)
+def transfer_items(hands: Hands, args: TransferItemsArgs) -> Acts:
+    """Select several files or folders of the folder in view, cut or copy them, and paste them into another folder."""
+    target = Path(hands.slot.home) / args.to[2:]
+    there = [name for name in args.names if (target / name).exists()]
+    if there:
+        raise MoveError(f"there is already {there[0]!r} in {args.to}")
+    yield from select_items(hands, args.names)
+    yield hands.key("ctrl+x" if args.how == "move" else "ctrl+c")
+    yield from open_folder(hands, OpenFolderArgs(path=args.to))
+    arrived: Callable[[], bool] = lambda: all((target / name).exists() for name in args.names)
+    yield hands.key("ctrl+v", until=arrived)
+    hands.wait(arrived, f"not all of {', '.join(args.names)} arrive in {args.to}", 15.0)
+
+
+def select_items(hands: Hands, names: Sequence[str]) -> Acts:
+    """Select files of the folder in view by clicking each, with ctrl from the second on; the status bar counts them."""
+    for attempt in (1, 2):
+        for number, name in enumerate(names):
+            row = yield from _item_in_view(hands, name)
+            chosen = partial(_is_selected, hands, number + 1)
+            yield hands.click(row, fx=0.05, modifiers=("ctrl",) if number else (), until=chosen)
+            if not hands.becomes(chosen, 1.0):
+                break
+        else:
+            return
+        if attempt == 2:
+            raise MoveError(f"{name!r} does not become selected beside {number} others")
+
+
+def _item_in_view(hands: Hands, name: str) -> Generator[Act, None, Element]:
+    """The row of a file: the wheel is turned down the list, and then up, until it lies inside."""
+    pane = _list(hands)
+    inside = range(pane.box[1] + _HEADINGS, pane.box[1] + pane.box[3])
+    row = partial(
+        hands.look,
+        name,
+        ("table cell", "icon"),
+        app=APP,
+        where=lambda e: e.box[0] > 160 and e.box[1] + e.box[3] // 2 in inside,
+    )
+    if hands.becomes(row, 1.0) is None:
+        for turn in (5, -5):
+            before = None
+            while (names := _names(hands)) != before and row() is None:
+                before = names
+                yield hands.scroll(pane, turn)
+    return hands.wait(row, f"{name!r} is not in the folder in view")
+
+
+def _list(hands: Hands) -> Element:
+    """The list of the folder in view."""
+    return hands.find(None, "scroll pane", app=APP, where=lambda e: e.box[0] > 100)
+
+
+def _names(hands: Hands) -> list[str]:
+    return [e.name for e in hands.scene(APP).select(None, "table cell", _list(hands)) if e.name]
+
+
+def _is_selected(hands: Hands, count: int) -> bool:
+    """Whether the status bar says that so many items are selected; of a single one it says the name and the size."""
+    bar = hands.look(None, "status bar", app=APP)
+    words = r"\".*\".*" if count == 1 else rf"{count} items selected.*"
+    return bar is not None and re.match(words, bar.name) is not None
