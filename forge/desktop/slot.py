@@ -18,7 +18,7 @@ import subprocess
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -289,14 +289,16 @@ class Slot:
             raise DesktopError("the slot is closed")
         return self._windows.panes()
 
-    def tree(self, app: str | None = None, *, menus: bool = True) -> list[Element]:
+    def tree(self, app: str | None = None, *, menus: bool = True, under: Sequence[int] = ()) -> list[Element]:
         """What shows on the screen, parents before children, with true pixels.
 
         Args:
             app: one application, by its task name or its name on the accessibility bus; all if None.
             menus: with the entries of open menus.
+            under: the path of an element of that application: only it, what it lies in, and what lies in it; that is
+                read in a few milliseconds.
         """
-        return [found.element for found in self._found(app, menus=menus)]
+        return [found.element for found in self._found(app, menus=menus, under=list(under))]
 
     def cells(self, app: str = "calc") -> Cells:
         """Look up cells of the spreadsheet in view."""

@@ -8,7 +8,7 @@ concerns real windows is tested on real ones.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -79,9 +79,15 @@ class FakeDesktop:
         self.alive()
         return list(self.window_list)
 
-    def tree(self, app: str | None = None, *, menus: bool = True) -> list[Element]:
+    def tree(self, app: str | None = None, *, menus: bool = True, under: Sequence[int] = ()) -> list[Element]:
         self.alive()
-        return [element for element in self.elements if app is None or element.app in ("", app)]
+        size = len(under)
+        return [
+            element
+            for element in self.elements
+            if app is None or element.app in ("", app)
+            if element.path[:size] == tuple(under)[: len(element.path)]
+        ]
 
     def element_at(self, x: int, y: int) -> Element | None:
         self.alive()

@@ -40,6 +40,8 @@ HOLDERS = {  # may have no size of their own and still hold what shows
 WITH_TEXT = {"text", "entry", "password text", "spin button", "paragraph", "combo box", "heading", "terminal"}
 MANY = {"table", "tree table", "list", "tree", "list box"}
 MAX_CHILDREN = 300
+SHEET = 1_000_000  # children from which a table is a sheet
+MARGIN = 24  # children asked before and after those found in view
 MAX_NODES = 8000
 TEXT_KEPT = 300
 LABELLED_BY = 2  # AtspiRelationType
@@ -128,12 +130,15 @@ def applications():
 
 
 class Look:
-    """Walks what shows. With `at`, only along the way to what lies at a point."""
+    """Walks what shows. With `at`, only along the way to what lies at a point; with `under`, a path of child indices
+    from the application on, only along that path and below its end.
+    """
 
-    def __init__(self, menus=True, at=None, text=True):
+    def __init__(self, menus=True, at=None, text=True, under=()):
         self.menus = menus
         self.at = at
         self.text = text
+        self.under = under
         self.count = 0
 
     def start(self, node):
@@ -209,11 +214,15 @@ class Look:
     def on_count(self, node, entry, depth, count):
         if count <= MAX_CHILDREN:
             ask(node, lambda nodes: self.on_children(nodes or (), entry, depth), ACCESSIBLE, "GetChildren")
-            return
-        entry["many"] = True  # a sheet has 2^34 cells: they are looked up one by one, see `Sheets`
+        elif count > SHEET:
+            entry["many"] = True  # a sheet has 2^34 cells: they are looked up one by one, see `Sheets`
+        elif depth < len(self.under):
+            self.visit_some(node, entry, depth, range(self.under[depth], self.under[depth] + 1))
+        else:
+            LongList(self, node, entry, depth)
 
     def on_children(self, nodes, entry, depth, popup=False):
-        if entry["role"] == "menu":
+        if entry["role"] == "menu" and depth >= len(self.under):
             # a context menu may begin with many hidden entries; of the menu bar's menus a few entries tell enough
             self.probe(nodes, nodes if popup else nodes[:4], entry, depth)
             return
@@ -221,7 +230,13 @@ class Look:
 
     def visit_all(self, nodes, entry, depth):
         for index, node in enumerate(nodes[: 4 * MAX_CHILDREN]):
-            self.visit(node, entry, index, depth + 1)
+            if depth >= len(self.under) or index == self.under[depth]:
+                self.visit(node, entry, index, depth + 1)
+
+    def visit_some(self, node, entry, depth, indices):
+        for index in indices[: 4 * MAX_CHILDREN]:
+            ask(node, lambda child, index=index: is_null(child) or self.visit(child, entry, index, depth + 1),
+                ACCESSIBLE, "GetChildAtIndex", "i", pack("i", index))  # fmt: skip
 
     def probe(self, nodes, some, entry, depth):
         """Visit a menu's entries if any of some of them shows."""
@@ -235,6 +250,42 @@ class Look:
         for node in some:
             ask(node, lambda states: seen(states and states[0] & SHOWING), ACCESSIBLE, "GetState")
             ask(node, lambda box: seen(box and box[0] > -10000 and box[2] > 1), COMPONENT, "GetExtents", "u", SCREEN)
+
+
+class LongList:
+    """Visits the rows in view of a list that has too many to ask each: those between the first and the last of them."""
+
+    STEPS = (4, 16, 32, 48)  # pixels from its edges at which a row is looked for: a heading may lie there
+
+    def __init__(self, look, node, entry, depth):
+        self.look, self.node, self.entry, self.depth = look, node, entry, depth
+        self.places = []
+        self.open = 2 * len(self.STEPS)
+        ask(node, self.on_box, COMPONENT, "GetExtents", "u", SCREEN)
+
+    def on_box(self, box):
+        if not box or box[3] <= 0:
+            return
+        left, top, width, height = box
+        for step in self.STEPS:
+            for y in (top + step, top + height - step):
+                place = pack("iiu", left + 8, y, 0)
+                ask(self.node, self.on_child, COMPONENT, "GetAccessibleAtPoint", "iiu", place)
+
+    def on_child(self, child):
+        if is_null(child):
+            self.on_index(None)
+        else:
+            ask(child, self.on_index, ACCESSIBLE, "GetIndexInParent")
+
+    def on_index(self, index):
+        self.open -= 1
+        if index is not None and index >= 0:
+            self.places.append(index)
+        if not self.open and self.places:
+            # the cells right of the last one found, and those above the first
+            first, last = max(0, min(self.places) - MARGIN), max(self.places) + MARGIN
+            self.look.visit_some(self.node, self.entry, self.depth, range(first, last + 1))
 
 
 def ask_text(node, entry, limit=TEXT_KEPT):
@@ -269,10 +320,10 @@ def flat(above):
 
 
 @asking
-def tree(match=None, menus=True, at=None, text=True):
+def tree(match=None, menus=True, at=None, text=True, under=()):
     """Nodes of all applications, or of those whose name contains `match`, parents before children."""
     found = [
-        (name, Look(menus, at, text).start(node))
+        (name, Look(menus, at, text, under).start(node))
         for name, node in applications()
         if match is None or match.lower() in name.lower()
     ]

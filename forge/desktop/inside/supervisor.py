@@ -159,8 +159,8 @@ class Desktop:
         self.apps.clear()
         return True
 
-    def do_tree(self, match=None, menus=True, at=None, text=True):
-        return tree(match, menus, at, text)
+    def do_tree(self, match=None, menus=True, at=None, text=True, under=()):
+        return tree(match, menus, at, text, under)
 
     def do_details(self, match, paths):
         return details(match, paths)
