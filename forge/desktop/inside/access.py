@@ -266,7 +266,7 @@ class LongList:
     def on_box(self, box):
         if not box or box[3] <= 0:
             return
-        left, top, width, height = box
+        left, top, _width, height = box
         for step in self.STEPS:
             for y in (top + step, top + height - step):
                 place = pack("iiu", left + 8, y, 0)
