@@ -102,11 +102,11 @@ def measure(
     """
     workflows = [w for w in choose(patterns) if set(WINDOWS) & set(w.channels)]
     outcomes: list[Outcome] = []
-    for attempt, count in enumerate(slots):
+    for count in slots:
         with Workshop(Settings(home=folder, slots=count)) as workshop:
             plan = register(workshop.warehouse, workflows, tasks=draws, round=1)
             tasks = {w.version: draw_tasks(workshop, plan.round, w, draws, progress) for w in plan.workflows}
-            outcomes += _play(workshop, plan.workflows, tasks, attempt, draws, progress)
+            outcomes += _play(workshop, plan.workflows, tasks, draws, progress)
     return outcomes
 
 
@@ -136,14 +136,13 @@ def _play(
     workshop: Workshop,
     workflows: Sequence[Workflow],
     tasks: dict[str, list[Task]],
-    attempt: int,
     wanted: int,
     progress: Progress | None,
 ) -> list[Outcome]:
     """Play all solutions of all tasks, different skills side by side, and read what they came to."""
-    count = workshop.settings.slots
+    count = workshop.settings.slots  # also the attempt: what was played at other numbers at once stays apart
     chosen = {
-        (w.skill.id, channel): [Part(task, channel, attempt=attempt) for task in tasks[w.version]]
+        (w.skill.id, channel): [Part(task, channel, attempt=count) for task in tasks[w.version]]
         for w in workflows
         for channel in WINDOWS
         if channel in w.channels
@@ -170,7 +169,7 @@ def _play(
         outcome = Outcome(skill, channel, count, wanted, faults=sum(faults[part.item.key] for part in parts))
         harness = workshop.harness(channel).digest()
         for part in parts:
-            name = found.get((part.task.id, harness, attempt))
+            name = found.get((part.task.id, harness, count))
             if name is None:
                 outcome.failures.append(f"{part.task.id[:12]}: never played for faults of the desktop")
             else:
