@@ -6,8 +6,8 @@ loopback, no capabilities, cannot gain privileges, and runs as user 1000 `alex` 
 (under root) or as the user who started Forge. Its clock, time zone and locale are the guest's (see
 `forge.desktop.clock` and `forge.desktop.place.locale_folder`).
 
-What it does NOT cover: no cgroup limits (they need privileges that a plain user lacks): memory is limited per process by
-RLIMIT_DATA and processes by RLIMIT_NPROC, the home's total size is not limited. The kernel is shared.
+What it may use is limited, see `forge.desktop.limits`, and so are the system calls that it may make, see
+`forge.desktop.seccomp`. What it does NOT cover: the kernel is shared, and so is all that docs/sealed.md lists.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from forge.desktop import clock
+from forge.desktop import clock, seccomp
+from forge.desktop.limits import ONE_SHOT, Group, Limits
 from forge.desktop.place import locale_folder
 from forge.desktop.spawn import identity, stop, unprivileged
 from forge.records.errors import DesktopError
@@ -82,6 +83,11 @@ class BoxPlan:
         env: further environment variables.
         as_init: the command is process 1 of the box, which nothing inside can kill.
         nested_users: leave user namespaces allowed inside, for a supervisor that nests another box.
+        limits: what it may use. What is not a matter of single processes is up to whoever runs the box: its control
+            group, and the file systems of `home` and `tmp`.
+        tmp: host folder that becomes /tmp, writable; one in memory if None.
+        user: number of the unprivileged user under root; `forge.desktop.spawn.GUEST_ID` if None.
+        gate: the box waits for a line on stdin, see `forge.desktop.spawn.unprivileged`.
     """
 
     home: Path
@@ -93,7 +99,10 @@ class BoxPlan:
     env: dict[str, str] = field(default_factory=dict)
     as_init: bool = False
     nested_users: bool = False
-    tmp_mb: int = 1024
+    limits: Limits = ONE_SHOT
+    tmp: Path | None = None
+    user: int | None = None
+    gate: bool = False
 
     def command(self, argv: Sequence[str], stack: ExitStack) -> tuple[list[str], list[int]]:
         """The full argument vector and the descriptors that must be passed to it; `stack` closes those.
@@ -102,6 +111,8 @@ class BoxPlan:
             DesktopError: the guest's zone or locale is unknown, or a folder cannot be bound.
         """
         binds = [(self.home, HOME, True)]
+        if self.tmp is not None:
+            binds.append((self.tmp, "/tmp", True))
         binds += [(path, f"/opt/forge/commands/{i}", False) for i, path in enumerate(self.layers.commands)]
         binds += [(path, f"/opt/forge/python/{i}", False) for i, path in enumerate(self.layers.python)]
         binds += [(path, inside, writable) for path, (inside, writable) in self.binds.items()]
@@ -130,30 +141,40 @@ class BoxPlan:
                 box += ["--ro-bind", path, path]
         zone = f"/usr/share/zoneinfo/{self.guest.timezone}"
         box += ["--symlink", zone, "/etc/localtime", "--proc", "/proc", "--dev", "/dev"]
-        box += ["--perms", "1777", "--tmpfs", "/dev/shm"]
-        box += ["--perms", "1777", "--size", str(self.tmp_mb << 20), "--tmpfs", "/tmp"]
+        size = str(self.limits.tmp_mb << 20)
+        box += ["--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"]
+        if self.tmp is None:
+            box += ["--perms", "1777", "--size", size, "--tmpfs", "/tmp"]
         box += ["--perms", "0755", "--size", str(64 << 20), "--tmpfs", "/run", "--dir", "/run/forge"]
         box += ["--perms", "0700", "--dir", f"/run/user/{UID}", "--dir", "/var/tmp", "--dir", "/var/log"]
 
         fds: list[int] = []
         files = {**_system_files(self.guest), **self.files}
+        if self.nested_users:
+            for profile in ("browser", "strict"):  # for what the supervisor starts
+                files[f"/opt/forge/filters/{profile}"] = seccomp.program(profile)
         if self.clock_file is None:
             files[clock.CLOCK_FILE] = clock.clock_bytes(self.guest)
-        for inside, content in files.items():
-            fd = os.memfd_create(os.path.basename(inside), 0)
+
+        def memory_file(name: str, content: bytes) -> str:
+            fd = os.memfd_create(name, 0)
             stack.callback(os.close, fd)
             os.write(fd, content)
             os.lseek(fd, 0, os.SEEK_SET)
             fds.append(fd)
-            box += ["--perms", "0644", "--ro-bind-data", str(fd), inside]
-        prefix, sources = reachable([source for source, _, _ in binds])
+            return str(fd)
+
+        for inside, content in files.items():
+            box += ["--perms", "0644", "--ro-bind-data", memory_file(os.path.basename(inside), content), inside]
+        box += ["--seccomp", memory_file("filter", seccomp.program("outer" if self.nested_users else "strict"))]
+        prefix, sources = reachable([source for source, _, _ in binds], self.user)
         for source, (_, inside, writable) in zip(sources, binds, strict=True):
             box += ["--bind" if writable else "--ro-bind", source, inside]
-        box += ["--remount-ro", "/", "--clearenv"]
+        box += ["--remount-ro", "/", "--remount-ro", "/dev", "--clearenv"]
         for key, value in {**environment(self.guest, self.layers, locale is not None), **self.env}.items():
             box += ["--setenv", key, value]
-        box += ["--chdir", HOME, "--", *argv]
-        return [*prefix, *unprivileged(box)], fds
+        box += ["--chdir", HOME, "--", *self.limits.prefix(), *argv]
+        return [*prefix, *unprivileged(box, user=self.user, gate=self.gate)], fds
 
 
 def environment(guest: Guest, layers: Layers = NO_LAYERS, compiled_locale: bool = True) -> dict[str, str]:
@@ -178,12 +199,16 @@ def environment(guest: Guest, layers: Layers = NO_LAYERS, compiled_locale: bool 
     return result
 
 
-def chown_home(home: Path) -> None:
+def chown_home(home: Path, user: int | None = None) -> None:
     """Make a folder of the host usable as a guest's home: all in it belongs to the user that boxes run as.
 
     Works through directory descriptors and never follows a link. Under an ordinary user nothing has to change hands.
+
+    Args:
+        home: the folder.
+        user: see `BoxPlan.user`.
     """
-    uid, gid = identity()
+    uid, gid = identity(user)
     home.chmod(0o700)
     if os.geteuid() != 0:
         return
@@ -202,7 +227,8 @@ def run_boxed(
     stdin: bytes = b"",
     timeout: float = 60,
     output_limit: int = 1_000_000,
-    memory_mb: int = 2048,
+    memory_mb: int | None = None,
+    limits: Limits = ONE_SHOT,
 ) -> Completed:
     """Run one command in a box of its own, without display and network, and wait for it.
 
@@ -216,16 +242,19 @@ def run_boxed(
         stdin: what it reads.
         timeout: seconds.
         output_limit: bytes kept of each of stdout and stderr; more is read and dropped.
-        memory_mb: limit of each process's private memory.
+        memory_mb: limit of each process's private memory; the one in `limits` if None.
+        limits: what it may use. A home on the host's disk is not limited in size, its files are.
 
     Raises:
         DesktopError: the box could not be made (bubblewrap missing or forbidden, unknown zone or locale).
     """
-    limits = ["prlimit", f"--data={memory_mb << 20}", "--nproc=512", f"--fsize={4 << 30}", "--core=0", "--"]
-    plan = BoxPlan(home=home, guest=guest or Guest(), layers=layers)
+    if memory_mb is not None:
+        limits = replace(limits, process_memory_mb=memory_mb, memory_mb=max(memory_mb, limits.memory_mb))
+    plan = BoxPlan(home=home, guest=guest or Guest(), layers=layers, limits=limits, gate=True)
     started = time.monotonic()
     with ExitStack() as stack:
-        command, fds = plan.command([*limits, *argv], stack)
+        group = stack.enter_context(Group(limits))
+        command, fds = plan.command(argv, stack)
         ready, info = os.pipe()
         stack.callback(os.close, ready)
         place = command.index("bwrap") + 1
@@ -242,7 +271,9 @@ def run_boxed(
             os.close(info)
         with process:
             try:
-                stdout, stderr, truncated, timed_out = _communicate(process, stdin, started + timeout, output_limit)
+                group.admit(process.pid)
+                said = b"\n" + stdin  # the gate's line first
+                stdout, stderr, truncated, timed_out = _communicate(process, said, started + timeout, output_limit)
             finally:
                 stop(process)
         if not os.read(ready, 4096):  # bwrap writes the child's pid here before it runs the command
@@ -313,13 +344,16 @@ def _system_files(guest: Guest) -> Mapping[str, bytes]:
         "/etc/hosts": f"127.0.0.1\tlocalhost {HOSTNAME}\n::1\tlocalhost\n".encode(),
         "/etc/hostname": f"{HOSTNAME}\n".encode(),
         "/etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files\n",
+        # Chromium's own sandbox needs what only programs that a person starts from the desktop may have
+        "/etc/chromium.d/forge": b"unshare --user true 2>/dev/null || "
+        b'CHROMIUM_FLAGS="$CHROMIUM_FLAGS --no-sandbox --test-type"\n',
         "/etc/bash.bashrc": b"PS1='\\u@\\h:\\w\\$ '\n",
         "/etc/machine-id": b"0f0e0d0c0b0a09080706050403020100\n",
         "/etc/timezone": f"{guest.timezone}\n".encode(),
     }
 
 
-def reachable(sources: list[Path]) -> tuple[list[str], list[str]]:
+def reachable(sources: list[Path], user: int | None = None) -> tuple[list[str], list[str]]:
     """Paths under which the box's unprivileged user can reach `sources`, and a command prefix that makes them so.
 
     Under root a source may lie below a folder that is closed to others (/root, pytest's temporary folders). Such
@@ -331,7 +365,7 @@ def reachable(sources: list[Path]) -> tuple[list[str], list[str]]:
     paths = [str(source.resolve()) for source in sources]
     if os.geteuid() != 0:
         return [], paths
-    closed = [path for path in dict.fromkeys(paths) if not _open_to_guest(path)]
+    closed = [path for path in dict.fromkeys(paths) if not _open_to_guest(path, user)]
     if not closed:
         return [], paths
     script = "set -e; mount -t tmpfs -o mode=0755 forge /mnt; n=$1; shift; i=0; while [ $i -lt $n ]; do "
@@ -342,8 +376,8 @@ def reachable(sources: list[Path]) -> tuple[list[str], list[str]]:
     return [*prefix, *closed], [moved.get(path, path) for path in paths]
 
 
-def _open_to_guest(path: str) -> bool:
-    uid, gid = identity()
+def _open_to_guest(path: str, user: int | None) -> bool:
+    uid, gid = identity(user)
     for parent in list(Path(path).parents):
         facts = parent.stat()
         bit = stat.S_IXUSR if facts.st_uid == uid else stat.S_IXGRP if facts.st_gid == gid else stat.S_IXOTH

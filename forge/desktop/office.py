@@ -28,6 +28,7 @@ from forge.records.guest import Guest
 if TYPE_CHECKING:
     import subprocess
 
+    from forge.desktop.limits import Group
     from forge.desktop.sweep import Claim
 
 _PATIENCE = 20.0  # seconds that an office may need to be back after its box died
@@ -161,6 +162,7 @@ class Office:
         self._memory_mb = memory_mb
         self._claim: Claim | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._group: Group | None = None
         self._closing = threading.Event()
         self._watcher: threading.Thread | None = None
 
@@ -209,6 +211,9 @@ class Office:
         if self._watcher is not None:
             self._watcher.join()
             stop(self._process)  # the watcher may just have started another
+        if self._group is not None:
+            self._group.close()
+            self._group = None
         if self._claim is not None:
             self._claim.release()
             self._claim = None
@@ -216,6 +221,7 @@ class Office:
     def _start(self) -> None:
         from forge.desktop import inside, libreoffice
         from forge.desktop.box import BoxPlan, chown_home
+        from forge.desktop.limits import Group, Limits
         from forge.desktop.spawn import start
 
         assert self._claim is not None
@@ -228,6 +234,9 @@ class Office:
         clock.write_bytes(bytes(16))
         chown_home(folder / "run")
         script = Path(inside.__file__ or "").with_name("office_server.py").read_bytes()
+        limits = Limits(memory_mb=(self._workers + 1) * self._memory_mb, process_memory_mb=self._memory_mb, tmp_mb=2048)
+        if self._group is None:
+            self._group = Group(limits, "office")
         plan = BoxPlan(
             home=folder / "home",
             binds={
@@ -236,16 +245,14 @@ class Office:
             },
             files={"/opt/forge/office_server.py": script},
             env={"SAL_USE_VCLPLUGIN": "svp", "FORGE_CLOCK": "/run/office/clock"},
-            tmp_mb=2048,
+            limits=limits,
+            gate=True,
         )
-        limits = ["prlimit", f"--data={self._memory_mb << 20}", "--nproc=1024", "--core=0", "--"]
         server = ["/usr/bin/python3", "-I", "/opt/forge/office_server.py", "/run/office/office.sock"]
         with ExitStack() as stack:
-            command, fds = plan.command(
-                [*limits, *server, str(self._workers), str(self._timeout), "/opt/forge/profile"], stack
-            )
+            command, fds = plan.command([*server, str(self._workers), str(self._timeout), "/opt/forge/profile"], stack)
             log = folder / "office.log"
-            self._process = start(command, pass_fds=fds, log=log)
+            self._process = start(command, pass_fds=fds, log=log, admit=self._group.admit)
             deadline = time.monotonic() + 30
             while not self.address.exists():
                 if self._process.poll() is not None or time.monotonic() > deadline:

@@ -7,13 +7,15 @@ no inherited pipes: a pipe that a killed Xvfb's child still holds would hang who
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import IO
@@ -26,16 +28,37 @@ GUEST_ID = 77001
 _Job = tuple["Future[subprocess.Popen[bytes]]", list[str], dict[str, object]]
 
 
-def identity() -> tuple[int, int]:
-    """(uid, gid) of the processes of a desktop: an unprivileged number under root, else the user's own."""
-    return (GUEST_ID, GUEST_ID) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
+def identity(user: int | None = None) -> tuple[int, int]:
+    """(uid, gid) of the processes of a desktop: an unprivileged number under root, else the user's own.
+
+    Args:
+        user: the number under root; GUEST_ID if None.
+    """
+    if os.geteuid() != 0:
+        return os.geteuid(), os.getegid()
+    return (GUEST_ID, GUEST_ID) if user is None else (user, user)
 
 
-def unprivileged(argv: Sequence[str]) -> list[str]:
+def user_of(name: str) -> int:
+    """A number for the user of one slot alone, so that slots share none of what the kernel counts by user.
+
+    Args:
+        name: the slot's unique name.
+    """
+    return GUEST_ID + 1 + zlib.crc32(name.encode()) % (1 << 30)
+
+
+def unprivileged(argv: Sequence[str], *, user: int | None = None, gate: bool = False) -> list[str]:
     """`argv` prefixed so that it runs without root's identity, without capabilities, and dies with its parent thread.
 
     Only for children of this process: one whose parent was killed before the kernel knew that it is to die with it ends
     by itself, for then its parent is another.
+
+    Args:
+        argv: the command.
+        user: see `identity`.
+        gate: wait for a line on stdin before `argv` is run: until then it has no children, and can be put into a
+            control group as a whole.
 
     Raises:
         DesktopError: the program is not installed.
@@ -47,8 +70,11 @@ def unprivileged(argv: Sequence[str]) -> list[str]:
             raise DesktopError(f"{program} is not installed", mend="run setup/install")
     prefix = ["setpriv", "--no-new-privs", "--pdeathsig", "KILL"]
     if os.geteuid() == 0:
-        prefix += [f"--reuid={GUEST_ID}", f"--regid={GUEST_ID}", "--clear-groups"]
+        uid, gid = identity(user)
+        prefix += [f"--reuid={uid}", f"--regid={gid}", "--clear-groups"]
     script = '[ "$PPID" = "$0" ] && program=$1 && shift 2 && exec "$program" "$@"'
+    if gate:
+        script = f"read -r go && {script}"
     return [*prefix, "--", "sh", "-c", script, str(os.getpid()), os.path.realpath(path), *argv]
 
 
@@ -58,8 +84,16 @@ def start(
     env: Mapping[str, str] | None = None,
     pass_fds: Sequence[int] = (),
     log: Path | IO[bytes] | None = None,
+    admit: Callable[[int], None] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a long-lived child; stdin is empty, stdout and stderr go to `log` or nowhere.
+
+    Args:
+        argv: the command.
+        env: its environment; ours if None.
+        pass_fds: descriptors that it inherits.
+        log: where its output goes.
+        admit: called with its process id before it goes through its gate, see `unprivileged`.
 
     Raises:
         FileNotFoundError: the program is not installed.
@@ -71,19 +105,35 @@ def start(
     elif log is not None:
         output = log
     try:
-        return _spawner().spawn(
+        process = _spawner().spawn(
             list(argv),
             {
                 "env": dict(env) if env is not None else None,
                 "pass_fds": tuple(pass_fds),
-                "stdin": subprocess.DEVNULL,
+                "stdin": subprocess.DEVNULL if admit is None else subprocess.PIPE,
                 "stdout": output,
                 "stderr": output,
             },
         )
+        if admit is not None:
+            open_gate(process, admit)
+        return process
     finally:
         if opened is not None:
             opened.close()
+
+
+def open_gate(process: subprocess.Popen[bytes], admit: Callable[[int], None]) -> None:
+    """Let a child that waits at its gate go on once `admit` has seen to it, with nothing more to read on stdin."""
+    assert process.stdin is not None
+    try:
+        admit(process.pid)
+        with contextlib.suppress(BrokenPipeError):  # it has ended; whoever waits for it will see
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+    finally:
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
 
 
 def stop(process: subprocess.Popen[bytes] | None) -> None:

@@ -7,7 +7,7 @@ import shlex
 import signal
 import time
 
-from processes import children_of, stat_of
+from processes import EXPENDABLE, FILTERS, children_of, stat_of
 
 
 class Shell:
@@ -28,17 +28,24 @@ class Shell:
         self.status, status_in = os.pipe()
         argv = ["bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc"]
         argv += ["--unshare-user", "--unshare-pid", "--uid", str(os.getuid()), "--gid", str(os.getgid())]
-        argv += ["--disable-userns", "--cap-drop", "ALL", "--chdir", self.home, "--"]
-        argv += ["prlimit", f"--data={4 << 30}", "--nproc=1024", f"--fsize={4 << 30}", "--core=0", "--"]
+        system_calls = os.open(f"{FILTERS}/strict", os.O_RDONLY)
+        argv += ["--disable-userns", "--cap-drop", "ALL", "--seccomp", str(system_calls), "--chdir", self.home, "--"]
+        argv += ["choom", "-n", str(EXPENDABLE * 2), "--"]  # what it runs goes first when memory runs out
         argv += ["bash", "--noprofile", "--norc", "--noediting", "-i"]
         env = {"PS1": "", "PS2": "", "PAGER": "cat", "GIT_PAGER": "cat"}
-        self.pid = self.processes.start(argv, env, (status_in,), command_out, output_in)
-        for fd in (command_out, output_in, status_in):
-            os.close(fd)
+        try:
+            self.pid = self.processes.start(
+                argv, env, (status_in, system_calls), command_out, output_in, filtered=False
+            )
+        finally:
+            for fd in (command_out, output_in, status_in, system_calls):
+                os.close(fd)
         self.status_fd = status_in  # its number inside
         for fd in (self.output, self.status, self.commands):
             os.set_blocking(fd, False)
-        self.evaluate("set +o history +H +m; unset PS1 PS2 HISTFILE", 10, 1000)
+        first = self.evaluate("set +o history +H +m; unset PS1 PS2 HISTFILE", 10, 1000, starting=True)
+        if first["note"]:
+            raise RuntimeError(f"no shell can be started: {first['output'].strip()[-300:]}")
 
     def stop(self):
         if self.pid is None:
@@ -64,7 +71,7 @@ class Shell:
             self.start()
         return self.evaluate(command.replace("\0", ""), timeout, limit)
 
-    def evaluate(self, command, timeout, limit):
+    def evaluate(self, command, timeout, limit, starting=False):
         started = time.monotonic()
         ticks = int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
         mark = os.urandom(8).hex()
@@ -119,7 +126,9 @@ class Shell:
                 break
             kept.add(piece)
         if note:
-            self.restart()
+            self.stop()
+            if not starting:
+                self.start()
         output = kept.text()
         if note:
             output = output.removesuffix("exit\n")  # said by an interactive shell at its end

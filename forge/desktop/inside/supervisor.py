@@ -131,7 +131,7 @@ class Desktop:
         return True
 
     def do_stop_all(self, farewell=()):
-        """Kill every process of the box but this one and the buses; the shell goes with them.
+        """Kill every process of the box but this one, and see that none is left.
 
         Of `farewell`, programs that write down what was done only after a while, those that run are asked to end first.
         """
@@ -141,22 +141,16 @@ class Desktop:
                 os.kill(pid, signal.SIGTERM)
         for pid in asked:
             self.processes.wait(pid, 5)
-        spared = {os.getpid(), *self.buses.values()}
-        for _ in range(50):
-            found = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in spared]
-            alive = []
-            for pid in found:
-                with contextlib.suppress(OSError, IndexError):
-                    fields = stat_of(pid)
-                    if fields[0] not in "ZX" and int(fields[1]) not in self.buses.values():
-                        alive.append(pid)
-            if not alive:
-                break
-            for pid in alive:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            time.sleep(0.005)
+        deadline = time.monotonic() + 10
+        while alive := living_others():
+            # all at once: one that forks and forks again would slip through a list of them
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGKILL)
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"processes {alive[:5]} do not end")
+            time.sleep(0.003)
         self.apps.clear()
+        self.buses.clear()
         return True
 
     def do_tree(self, match=None, menus=True, at=None, text=True, under=()):
@@ -173,6 +167,17 @@ class Desktop:
 
     def do_cell_at(self, match, x, y, titles):
         return self.sheets.at(match, x, y, titles)
+
+
+def living_others():
+    """Processes of the box but this one that have not ended."""
+    alive = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != os.getpid():
+            with contextlib.suppress(OSError, IndexError):
+                if stat_of(name)[0] not in "ZX":
+                    alive.append(int(name))
+    return alive
 
 
 def escape(argument):
