@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Skills and their workflows: list, show, new, validate.", no_args_is_help=True)
+app = typer.Typer(help="Skills and their workflows: list, show, new, validate, author.", no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 
@@ -101,4 +101,63 @@ def validate(
                         failed += 1
                         print(f"{workflow.skill.id} seed {seed}: gate {row.name}: {row.evidence}")
     if failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def author(
+    skills: Annotated[list[str], typer.Argument(help="Ids of the skills: app.area.verb-object.")],
+    title: Annotated[str, typer.Option(help="What it is, for a skill that the taxonomy does not list.")] = "",
+    description: Annotated[str, typer.Option(help="The same in a sentence or two.")] = "",
+    apps: Annotated[list[str] | None, typer.Option("--app", help="Applications it needs; repeatable.")] = None,
+    round_: Annotated[int, typer.Option("--round", min=0, help="Round that it is authored for.")] = 1,
+    into: Annotated[Path | None, typer.Option(help="Library to promote into. Default: FORGE_HOME/library.")] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Turns that one skill may use.")] = 40,
+    tokens: Annotated[int, typer.Option(min=1000, help="Tokens that one skill may use.")] = 600_000,
+    smoke: Annotated[int, typer.Option(min=2, max=100, help="Draws of the smoke batch before promotion.")] = 10,
+    parallel: Annotated[int, typer.Option(min=1, max=64, help="Skills in work at once.")] = 2,
+    single: Annotated[bool, typer.Option("--single-task", help="The baseline: one task from scratch.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Let a model author workflows: it drafts, tries, mends and submits; what passes is promoted into the library.
+
+    Needs an endpoint for the role `author`. A run that was interrupted goes on with the same conversation.
+
+    Examples:
+
+      forge skills author calc.format.mark-negative-numbers
+
+      forge skills author files.csv.merge-exports --app files --title "Merge monthly CSV exports into one file"
+    """
+    import asyncio
+
+    from rounds.author import Commission, author_all, skill_of
+    from rounds.play import model_for
+    from rounds.terminal import Bars, print_json, print_table
+    from rounds.workshop import Workshop
+    from skills.authoring.brief import Limits
+    from skills.loading import own_folder
+    from warehouse.authorings import list_authorings
+
+    limits = Limits(steps=steps, tokens=tokens)
+    mode = "task" if single else "workflow"
+    library = (into or own_folder()).resolve()
+    wanted = [skill_of(each, apps or (), title, description) for each in skills]
+    with Workshop() as workshop:
+        commissions = [Commission(s, round_, library, mode, limits, smoke) for s in wanted]
+        model = model_for(workshop, "author")
+        with Bars() as bars:
+            tally = asyncio.run(author_all(workshop, commissions, model, limit=parallel, progress=bars))
+        with workshop.warehouse.read() as connection:
+            rows = [r for r in list_authorings(connection) if (r["skill"], r["mode"]) in {(s.id, mode) for s in wanted}]
+    if as_json:
+        print_json({"authorings": rows, "faults": tally.faults})
+    else:
+        columns = ["skill", "mode", "outcome", "steps", "calls", "prompt_tokens", "completion_tokens", "reason"]
+        print_table("Authored", columns, [[r[c] for c in columns] for r in rows])
+    for key, fault in tally.faults.items():
+        typer.echo(f"{key}: {fault}", err=True)
+    if tally.faults:
+        raise typer.Exit(3)
+    if any(r["outcome"] != "authored" for r in rows):
         raise typer.Exit(1)

@@ -157,6 +157,13 @@ def make_teacher(workshop: Workshop, part: Part, harness: Harness, environment: 
     return teacher
 
 
+def model_for(workshop: Workshop, role: str) -> Any:
+    """The client for a role (author, teacher, judge, writer). Raises InputError when no endpoint is configured."""
+    from forge.llm import Client
+
+    return Client(endpoint_of(workshop.settings), workshop.warehouse.ledger)
+
+
 def endpoint_of(settings: Settings) -> Any:
     """The endpoint that the settings name. Raises InputError when they name none."""
     from forge.llm import Endpoint

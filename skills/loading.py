@@ -1,10 +1,14 @@
-"""Finding and loading workflows. The library has one folder a skill, named by its id, with `workflow.yaml` in it."""
+"""Finding and loading workflows. A library has one folder a skill, named by its id, with `workflow.yaml` in it.
+
+There are two: the one that comes with Forge, and FORGE_HOME/library, where authored workflows are promoted; there a skill
+takes the place of one of the same id.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from forge.records import InputError
+from forge.records import InputError, Settings
 from skills.language.located import nearest
 from skills.language.reader import read_workflow
 from skills.workflow import Workflow
@@ -12,9 +16,15 @@ from skills.workflow import Workflow
 FOLDER = Path(__file__).parent / "library"
 
 
+def own_folder() -> Path:
+    """The library of the machine's own workflows: FORGE_HOME/library. It need not exist."""
+    return Settings().home / "library"
+
+
 def library() -> list[Path]:
-    """The library's workflow files, sorted by skill id."""
-    return sorted(FOLDER.glob("*/workflow.yaml"))
+    """The workflow files of both libraries, sorted by skill id."""
+    found = {path.parent.name: path for folder in (FOLDER, own_folder()) for path in folder.glob("[!.]*/workflow.yaml")}
+    return [found[name] for name in sorted(found)]
 
 
 def load(where: str | Path) -> Workflow:
@@ -32,9 +42,9 @@ def load(where: str | Path) -> Workflow:
         path = path / "workflow.yaml"
     if path.is_file():
         return read_workflow(path)
-    if (FOLDER / str(where) / "workflow.yaml").is_file():
-        return read_workflow(FOLDER / str(where) / "workflow.yaml")
+    known = {each.parent.name: each for each in library()}
+    if str(where) in known:
+        return read_workflow(known[str(where)])
     if path.suffix in (".yaml", ".yml") or "/" in str(where):
         raise InputError("there is no such file", file=path, mend="give a workflow file, its folder, or a skill id")
-    known = [each.parent.name for each in library()]
     raise InputError(f"there is no skill {str(where)!r}", mend=nearest(str(where), known))

@@ -98,12 +98,11 @@ async def author(brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *
     toolbox = Toolbox(brief, bag, bench, metered, subject)
     began = time.monotonic()
 
-    def keep() -> None:
-        seconds = spent + time.monotonic() - began
+    def keep(outcome: Outcome | None = None) -> None:
         keeper.save(
             {
                 "messages": messages, "bag": bag.to_json(), "used": metered.used.to_json(), "steps": steps,
-                "seconds": seconds,
+                "seconds": spent + time.monotonic() - began, "outcome": outcome,
             }
         )  # fmt: skip
 
@@ -115,12 +114,14 @@ async def author(brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *
         )  # fmt: skip
         return report, bag.draft
 
+    if state.get("outcome"):  # it had ended when it was killed
+        return ended(Outcome(state["outcome"]))
     try:
         while True:
             for call in _open_calls(messages):
                 result = await toolbox.call(call["function"]["name"], call["function"]["arguments"])
                 messages += _answers(call["id"], result)
-                keep()
+                keep(result.outcome)
                 if result.outcome is not None:
                     return ended(result.outcome)
             if steps >= brief.limits.steps:
@@ -169,10 +170,12 @@ def _nudge(reply: Reply) -> str:
 
 
 def _open_calls(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The calls of the latest answer that have no result yet."""
-    done = {m["tool_call_id"] for m in messages if m["role"] == "tool"}
-    latest = next((m for m in reversed(messages) if m["role"] == "assistant"), None)
-    return [c for c in (latest or {}).get("tool_calls", []) if c["id"] not in done]
+    """The calls of the latest answer that have no result yet. Ids are told apart within one answer only: some servers
+    begin anew with each.
+    """
+    latest = max((n for n, m in enumerate(messages) if m["role"] == "assistant"), default=0)
+    done = {m["tool_call_id"] for m in messages[latest:] if m["role"] == "tool"}
+    return [c for c in messages[latest].get("tool_calls", []) if c["id"] not in done]
 
 
 def _answers(call_id: str, result: Result) -> list[dict[str, Any]]:
