@@ -17,10 +17,10 @@ from sqlalchemy import JSON, BigInteger, Double, ForeignKey, Index, Integer, Met
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
-SCHEMA = "0003"
+SCHEMA = "0004"
 """The schema version that this code writes: the newest migration's revision."""
 
-KNOWN_SCHEMAS = ("0001", "0002", "0003")
+KNOWN_SCHEMAS = ("0001", "0002", "0003", "0004")
 """Every revision, oldest first. A database with another one was written by a newer Forge."""
 
 Key = Integer().with_variant(BigInteger(), "postgresql")
@@ -412,6 +412,49 @@ class AuthoringRow(Base):
     created_at: Mapped[float]
 
 
+class GroundingScreenRow(Base):
+    """One screen of a grounding harvest."""
+
+    __tablename__ = "grounding_screens"
+
+    key: Mapped[str] = mapped_column(primary_key=True)
+    part: Mapped[str]
+    app: Mapped[str] = mapped_column(index=True)
+    window: Mapped[str]
+    width: Mapped[int]
+    height: Mapped[int]
+    screenshot: Mapped[str] = mapped_column(comment="PNG blob")
+    sight: Mapped[str] = mapped_column(comment="blob: elements, surfaces, details")
+    created_at: Mapped[float]
+
+
+class GroundingTargetRow(Base):
+    """A thing that instructions point at, or (role none) one that is asked for where it is not."""
+
+    __tablename__ = "grounding_targets"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    app: Mapped[str] = mapped_column(index=True)
+    context: Mapped[str] = mapped_column(comment="window, menu, dialog or page")
+    role: Mapped[str]
+    name: Mapped[str]
+
+
+class GroundingPairRow(Base):
+    """An instruction for a target on a screen, with the target's box in pixels; no box: it is to be refused."""
+
+    __tablename__ = "grounding_pairs"
+
+    target: Mapped[str] = mapped_column(ForeignKey("grounding_targets.id"), primary_key=True)
+    style: Mapped[str] = mapped_column(primary_key=True, comment="name, function, position or refusal")
+    screen: Mapped[str] = mapped_column(ForeignKey("grounding_screens.key"), primary_key=True, index=True)
+    instruction: Mapped[str]
+    x: Mapped[int | None]
+    y: Mapped[int | None]
+    width: Mapped[int | None]
+    height: Mapped[int | None]
+
+
 class ClaimRow(Base):
     """One piece of work that exactly one owner does: free, held, done or failed."""
 
@@ -445,6 +488,9 @@ VOLATILE: dict[str, frozenset[str]] = {
     "bank_values": frozenset({"created_at"}),
     "forecasts": frozenset({"forecast", "took", "created_at"}),
     "authorings": frozenset({"seconds", "conversation", "created_at"}),
+    "grounding_screens": frozenset({"screenshot", "sight", "created_at"}),
+    "grounding_targets": frozenset(),
+    "grounding_pairs": frozenset(),
     "claims": frozenset({"owner", "expires_at", "attempt", "token", "reason", "updated_at"}),
 }
 """Columns that two runs of the same work may differ in: times, latencies, surrogate keys, who did it and how often; and

@@ -37,6 +37,7 @@ from forge.records.errors import (
     WarehouseError,
 )
 from forge.records.fingerprint import Fingerprint
+from forge.records.grounding import GroundingPair, GroundingScreen, GroundingTarget, Style
 from forge.records.guest import Guest
 from forge.records.harness import Harness, ObservationSpec, TerminalSpec
 from forge.records.model_call import ModelCall, Usage
@@ -71,6 +72,9 @@ __all__ = [
     "Fingerprint",
     "ForgeError",
     "Grading",
+    "GroundingPair",
+    "GroundingScreen",
+    "GroundingTarget",
     "Guest",
     "Harness",
     "HarnessError",
@@ -100,6 +104,7 @@ __all__ = [
     "Solution",
     "Start",
     "Step",
+    "Style",
     "Task",
     "TerminalSpec",
     "Trajectory",

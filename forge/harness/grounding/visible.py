@@ -1,0 +1,317 @@
+"""What of a sight can be pointed at: elements that truly show, each with a name and a place where it belongs.
+
+An element counts when its box lies on the screen and inside all that scrolls around it, when nothing lies over its
+middle and corners, when it was there before and after the picture was taken, and when there is something to see. What it
+does NOT cover: what an application draws over its own window without a window of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from forge.harness.grounding.sight import Detail, Sight, Surface
+from forge.records import Element
+
+Box = tuple[int, int, int, int]
+
+BUTTONS = ("push button", "toggle button", "button", "push button menu")
+FIELDS = ("text", "entry", "password text", "spin button", "combo box")
+BLANK = ("text", "entry", "password text", "spin button", "slider")
+"""Roles whose things may have one colour."""
+MENU_ENTRIES = ("menu item", "check menu item", "radio menu item")
+CONTENT = ("table cell", "tree item", "list item", "icon", "link", "table row", "tree table row", "image", "graphic")
+ROLES = {
+    *BUTTONS, *FIELDS, *MENU_ENTRIES, *CONTENT, "radio button", "check box", "slider", "menu", "page tab", "column header",
+    "table column header", "row header", "switch",
+}  # fmt: skip
+CLIPPING = {
+    "scroll pane", "viewport", "frame", "dialog", "window", "alert", "file chooser", "document web", "document frame",
+    "table", "tree", "tree table", "list", "list box", "layered pane", "internal frame", "tool bar", "status bar",
+    "document spreadsheet", "document text", "document presentation", "option pane", "status",
+}  # fmt: skip
+WINDOWS = ("frame", "dialog", "alert", "file chooser", "window", "option pane")
+NAME_LENGTH = 72
+MIN_SIDE = 6
+MAX_SHARE = 0.35
+"""Share of the screen above which a thing is a whole area, not something to click."""
+
+
+@dataclass(frozen=True)
+class Thing:
+    """Something to point at. `word` is how a person calls things of its kind; `home` where it lies, for a person."""
+
+    index: int
+    element: Element
+    name: str
+    word: str
+    context: str
+    home: str
+    surface: int
+    named: bool = True
+    detail: Detail = field(default_factory=Detail)
+
+    @property
+    def box(self) -> Box:
+        return self.element.box
+
+
+class Family:
+    """Who encloses whom in a sight."""
+
+    def __init__(self, sight: Sight):
+        self._by_path = {(e.app, e.path): i for i, e in enumerate(sight.elements)}
+        self._sight = sight
+
+    def above(self, element: Element) -> Iterator[tuple[int, Element]]:
+        """From the parent up to the application. Cells of a sheet are below their table."""
+        for length in range(len(element.path) - 1, 0, -1):
+            index = self._by_path.get((element.app, element.path[:length]))
+            if index is not None:
+                yield index, self._sight.elements[index]
+
+
+def things(sight: Sight) -> list[Thing]:
+    """Everything in a sight that can be pointed at, in the order of the tree; also what has no name (`named` False)."""
+    family = Family(sight)
+    moved, flat = set(sight.moved), set(sight.flat)
+    found = []
+    for index, element in enumerate(sight.elements):
+        if element.role not in ROLES or index in moved or not _has_size(sight, element.box):
+            continue
+        above = list(family.above(element))
+        if index in flat and element.role not in BLANK:
+            continue
+        if not _is_clipped_in(element, [e for _, e in above]) or _holds_own_kind(sight, element):
+            continue
+        surface = _surface_of(sight, element, [e for _, e in above])
+        if surface is None:
+            continue
+        detail = sight.details.get(index, Detail())
+        name = name_of(sight, index, above, detail)
+        context, home = _belongs(sight, element, [e for _, e in above], sight.surfaces[surface])
+        found.append(Thing(index, element, name, _word(element, above), context, home, surface, bool(name), detail))
+    return _outermost(found)
+
+
+def contains(outer: Box, inner: Box, slack: int = 2) -> bool:
+    """Whether a box lies in another."""
+    return (
+        outer[0] - slack <= inner[0]
+        and outer[1] - slack <= inner[1]
+        and inner[0] + inner[2] <= outer[0] + outer[2] + slack
+        and inner[1] + inner[3] <= outer[1] + outer[3] + slack
+    )
+
+
+def clean(name: str) -> str:
+    """A name as a person would say it: one line, no key hints, no dots at the end; empty when it is none."""
+    name = " ".join(name.replace("…", "...").split())
+    name = re.sub(r"\s*\((Ctrl|Alt|Shift|F\d)[^)]*\)$", "", name)
+    name = name.removesuffix("...").rstrip(" :")
+    if len(name) > NAME_LENGTH or not re.search(r"\w", name) or any(not c.isprintable() for c in name):
+        return ""
+    return name if len(name) > 1 or name.isdigit() else ""
+
+
+def name_of(sight: Sight, index: int, above: list[tuple[int, Element]], detail: Detail) -> str:
+    """What a thing is called: by itself, its label, its description, or the panel that it fills."""
+    element = sight.elements[index]
+    own = clean(element.name)
+    if element.role == "table cell" and any(outer.role == "document spreadsheet" for _, outer in above):
+        return clean(element.text or "") or own
+    if own and not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", own):  # the file name of an icon
+        return own
+    label = clean(detail.label)
+    if label:
+        return label
+    if element.role in BUTTONS:
+        described = clean(detail.description)
+        if described and len(described) <= 45:
+            return described
+    for _, outer in above[:10]:
+        if outer.role in CLIPPING and outer.role != "tool bar":
+            break
+        name = clean(outer.name)
+        if name and outer.role in ("panel", "combo box", "filler"):
+            share = element.box[2] * element.box[3] / max(1, outer.box[2] * outer.box[3])
+            return name if share > 0.6 and contains(outer.box, element.box, 4) else ""
+    return _label_beside(sight, index) if element.role in FIELDS else ""
+
+
+def _label_beside(sight: Sight, index: int) -> str:
+    """The text directly left of a field, on the same line and with nothing in between."""
+    x, y, _, height = sight.elements[index].box
+    app, top = sight.elements[index].app, sight.elements[index].path[:1]
+    best: tuple[int, str, str] | None = None
+    for number, other in enumerate(sight.elements):
+        ox, oy, width, tall = other.box
+        if number == index or other.app != app or other.path[:1] != top or width <= 1 or tall <= 1 or tall > 60:
+            continue
+        gap = x - (ox + width)
+        overlap = min(y + height, oy + tall) - max(y, oy)
+        beside = -2 <= gap <= 60 and overlap >= 0.6 * min(height, tall) and (best is None or gap < best[0])
+        if beside and (other.role == "label" or other.role in ROLES):
+            best = (gap, other.role, clean(other.name))
+    return best[2] if best is not None and best[1] == "label" else ""
+
+
+def _has_size(sight: Sight, box: Box) -> bool:
+    x, y, width, height = box
+    return (
+        width >= MIN_SIDE
+        and height >= MIN_SIDE
+        and x >= 0
+        and y >= 0
+        and x + width <= sight.width
+        and y + height <= sight.height
+        and width * height <= MAX_SHARE * sight.width * sight.height
+    )
+
+
+def _is_clipped_in(element: Element, above: list[Element]) -> bool:
+    """Whether all that scrolls or frames around it holds the whole element."""
+    if is_popup(element, above):
+        return True
+    return all(
+        contains(outer.box, element.box, 3)
+        for outer in above
+        if outer.role in CLIPPING and outer.box[2] > 1 and outer.box[3] > 1 and outer.box[0] > -10000
+    )
+
+
+def _holds_own_kind(sight: Sight, element: Element) -> bool:
+    """A row that is a table cell of its own around the cells: those are meant, not it."""
+    if element.role != "table cell" or element.name:
+        return False
+    size = len(element.path)
+    return any(
+        e.role == "table cell" and e.app == element.app and len(e.path) == size + 1 and e.path[:size] == element.path
+        for e in sight.elements
+    )
+
+
+def is_popup(element: Element, above: list[Element]) -> bool:
+    """Whether it lies in something that pops up over windows: an open menu, a list, a tooltip."""
+    roles = [e.role for e in above]
+    if element.role in (*MENU_ENTRIES, "menu"):
+        return not roles or roles[0] != "menu bar"
+    return "window" in roles or "menu" in roles or "popup menu" in roles or "tool tip" in roles
+
+
+def _surface_of(sight: Sight, element: Element, above: list[Element]) -> int | None:
+    """The surface on which all of the element shows; None when another lies over it, or it is not its own."""
+    x, y, width, height = element.box
+    dx, dy = max(1, min(6, width // 6)), max(1, min(6, height // 6))
+    points = [(x + width // 2, y + height // 2)]
+    points += [(px, py) for px in (x + dx, x + width - 1 - dx) for py in (y + dy, y + height - 1 - dy)]
+    tops = {_topmost(sight.surfaces, *point) for point in points}
+    if len(tops) != 1:
+        return None
+    number = tops.pop()
+    if number is None:
+        return None
+    surface = sight.surfaces[number]
+    if any(_overlaps(other, element.box) for other in sight.surfaces[number + 1 :]):
+        return None
+    top = above[-1] if above else element
+    if surface.title is None:
+        inside = contains((surface.x, surface.y, surface.width, surface.height), element.box)
+        return number if inside and is_popup(element, above) else None
+    if is_popup(element, above) and not (top.role == "window" and top.name == surface.title):
+        return None
+    titles = {s.title for s in sight.surfaces if s.title is not None}
+    return number if surface.title == top.name or (top.name not in titles and surface.title == sight.window) else None
+
+
+def _topmost(surfaces: tuple[Surface, ...], x: int, y: int) -> int | None:
+    for number in reversed(range(len(surfaces))):
+        s = surfaces[number]
+        if s.x <= x < s.x + s.width and s.y <= y < s.y + s.height:
+            return number
+    return None
+
+
+def _overlaps(surface: Surface, box: Box) -> bool:
+    return (
+        surface.x < box[0] + box[2]
+        and box[0] < surface.x + surface.width
+        and surface.y < box[1] + box[3]
+        and box[1] < surface.y + surface.height
+    )
+
+
+_WORDS = {
+    "toggle button": "button", "push button": "button", "push button menu": "button", "button": "button",
+    "check box": "check box", "radio button": "radio button", "combo box": "drop-down list", "text": "text field",
+    "entry": "text field", "password text": "text field", "spin button": "number field", "slider": "slider",
+    "menu item": "menu entry", "check menu item": "menu entry", "radio menu item": "menu entry", "page tab": "tab",
+    "link": "link", "table cell": "cell", "tree item": "row", "table row": "row", "tree table row": "row",
+    "list item": "list entry", "icon": "icon", "column header": "column header", "table column header": "column header",
+    "row header": "row header", "switch": "switch", "image": "image", "graphic": "image",
+}  # fmt: skip
+
+
+def _word(element: Element, above: list[tuple[int, Element]]) -> str:
+    roles = [outer.role for _, outer in above]
+    if element.role in ("menu", "menu item") and roles[:1] == ["menu bar"]:
+        return "menu"
+    if element.role == "menu":
+        return "submenu"
+    if element.role == "table cell" and "document spreadsheet" not in roles:
+        return "list entry"
+    return _WORDS[element.role]
+
+
+def _belongs(sight: Sight, element: Element, above: list[Element], surface: Surface) -> tuple[str, str]:
+    """(context, home): where a thing belongs, for its identity and for a person."""
+    menus = [e.name for e in above if e.role == "menu" and e.name]
+    if menus:
+        path = " > ".join(clean(name) or name for name in reversed(menus))
+        return f"menu {path}", f'the "{clean(menus[0]) or menus[0]}" menu'
+    top = above[-1] if above else element
+    title = surface.title if surface.title is not None else top.name
+    document = next((e.name for e in above if e.role == "document web" and e.name), "")
+    if document:
+        return f"page {document}", "the page"
+    pages = [clean(e.name) for e in above if e.role == "page tab" and clean(e.name)]
+    bar = next((clean(e.name) for e in above if e.role in ("tool bar", "status bar") and clean(e.name)), "")
+    inner = " > ".join([*reversed(pages)])
+    if surface.title is None and sight.menu and surface == _top_popup(sight):
+        return f"menu {' > '.join(clean(n) or n for n in sight.menu)}", f'the "{clean(sight.menu[-1])}" menu'
+    if surface.title is None:
+        return f"popup {clean(top.name)}", "the list that is open"
+    if _is_main(sight, surface):
+        if bar:
+            return f"window, {bar}", f'the "{bar}" bar'
+        if element.role in CONTENT:
+            return f"window {title}, {inner}" if inner else f"window {title}", "the window"
+        return f"window, {inner}" if inner else "window", "the window"
+    return f"dialog {title}" + (f", {inner}" if inner else ""), f'the "{title}" dialog'
+
+
+def _top_popup(sight: Sight) -> Surface | None:
+    return next((s for s in reversed(sight.surfaces) if s.title is None), None)
+
+
+def _is_main(sight: Sight, surface: Surface) -> bool:
+    """Whether it is an application's main window: as wide and high as the screen, but for a few pixels."""
+    return surface.width >= 0.95 * sight.width and surface.height >= 0.9 * sight.height
+
+
+def _outermost(found: list[Thing]) -> list[Thing]:
+    """Without things that lie in one of the same name: a row's text is the row."""
+    kept: list[Thing] = []
+    for thing in found:
+        twin = (
+            other
+            for other in kept
+            if thing.name
+            and other.name == thing.name
+            and other.element.path == thing.element.path[: len(other.element.path)]
+            and contains(other.box, thing.box)
+        )
+        if next(twin, None) is None:
+            kept.append(thing)
+    return kept
