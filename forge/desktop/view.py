@@ -1,0 +1,171 @@
+"""A slot's screen in a browser: noVNC's page, a web socket, and x11vnc behind it.
+
+There is no VNC port: x11vnc is started for each viewer on one end of a socket pair, shut in like the window manager, and
+ends with the connection. Only loopback may look, and only with the token, which travels in the address's fragment (which
+browsers keep to themselves) and as a subprotocol of the web socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import json
+import shutil
+import socket
+import subprocess
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from fastapi import Request, WebSocket, WebSocketDisconnect
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+
+from forge.desktop.box import HOSTNAME, reachable
+from forge.desktop.spawn import start, stop, unprivileged
+from forge.records.errors import DesktopError
+
+NOVNC = Path("/usr/share/novnc")
+MEND = "run `make setup-apps`"
+_PIECE = 1 << 16
+
+Find = Callable[[str], tuple[str, Path]]
+"""From a slot's name to its display and the file with its cookie. Raises DesktopError when there is none."""
+
+
+def needed() -> None:
+    """Raises DesktopError when x11vnc or noVNC is missing."""
+    if shutil.which("x11vnc") is None:
+        raise DesktopError("x11vnc is not installed", mend=MEND)
+    if not (NOVNC / "core" / "rfb.js").is_file():
+        raise DesktopError("noVNC is not installed", mend=MEND)
+
+
+def serve_rfb(display: str, cookie: Path, end: socket.socket, *, control: bool) -> subprocess.Popen[bytes]:
+    """Start an x11vnc that speaks RFB on a socket; it ends when the other end is closed.
+
+    Args:
+        display: ":7".
+        cookie: the Xauthority file.
+        end: the socket; the caller closes its copy.
+        control: whether the viewer may type and point.
+    """
+    needed()
+    prefix, (folder,) = reachable([cookie.parent])
+    number = end.fileno()
+    vnc = ["x11vnc", "-inetd", "-display", display, "-auth", f"{folder}/{cookie.name}", "-norc", "-quiet", "-nopw"]
+    vnc += ["-noshm", "-shared", "-nolookup", "-nosel", "-noipv6", "-cursor", "arrow", "-wait", "30", "-defer", "20"]
+    if not control:
+        vnc.append("-viewonly")
+    argv = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/run", "--unshare-user", "--unshare-pid"]
+    argv += ["--unshare-net", "--unshare-ipc", "--unshare-uts", "--hostname", HOSTNAME, "--cap-drop", "ALL"]
+    argv += ["--die-with-parent", "--", "sh", "-c", f'exec "$@" <&{number} >&{number} 2>/dev/null', "sh", *vnc]
+    environment = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LANG": "C.UTF-8"}
+    return start([*prefix, *unprivileged(argv)], env=environment, pass_fds=(number,))
+
+
+def bridge(find: Find) -> Callable[[WebSocket, str], Awaitable[None]]:
+    """The web socket's endpoint: bytes of RFB, both ways. `?control=1` lets the viewer type and point."""
+
+    async def rfb(websocket: WebSocket, slot: str) -> None:
+        if not _is_loopback(websocket.client.host if websocket.client else ""):
+            await websocket.close(4403)
+            return
+        try:
+            display, cookie = find(slot)
+            ours, theirs = socket.socketpair()
+            with theirs:
+                control = websocket.query_params.get("control") == "1"
+                process = await asyncio.to_thread(serve_rfb, display, cookie, theirs, control=control)
+        except DesktopError as error:
+            await websocket.accept(subprotocol="binary")
+            await websocket.close(4404, error.message[:120])
+            return
+        await websocket.accept(subprotocol="binary")
+        reader, writer = await asyncio.open_connection(sock=ours)
+        down, up = asyncio.ensure_future(_down(reader, websocket)), asyncio.ensure_future(_up(websocket, writer))
+        try:
+            await asyncio.wait({down, up}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (down, up):
+                task.cancel()
+            writer.close()
+            await asyncio.to_thread(stop, process)
+            with contextlib.suppress(RuntimeError):  # the viewer has closed it already
+                await websocket.close()
+
+    return rfb
+
+
+async def _down(reader: asyncio.StreamReader, websocket: WebSocket) -> None:
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
+        while data := await reader.read(_PIECE):
+            await websocket.send_bytes(data)
+
+
+async def _up(websocket: WebSocket, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError, KeyError, OSError):
+        while True:
+            writer.write(await websocket.receive_bytes())
+            await writer.drain()
+
+
+async def PAGE(request: Request, slot: str) -> Response:
+    """The viewer's page; the token is the address's fragment."""
+    if not _is_loopback(request.client.host if request.client else ""):
+        return PlainTextResponse("only from this machine", 403)
+    if not (NOVNC / "core" / "rfb.js").is_file():
+        return PlainTextResponse(f"noVNC is not installed\n  mend: {MEND}", 503)
+    policy = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+    policy += "img-src 'self' data: blob:; frame-ancestors 'none'"
+    headers = {"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
+    return HTMLResponse(_PAGE.replace("SLOT", json.dumps(slot).replace("<", "\\u003c")), headers=headers)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Forge slot</title>
+<style>
+  html, body { margin: 0; height: 100%; background: #23272e; color: #dde; font: 14px sans-serif; }
+  body { display: flex; flex-direction: column; }
+  header { padding: 4px 10px; display: flex; gap: 1em; align-items: center; }
+  #screen { flex: 1; min-height: 0; }
+</style>
+<header><b id="name"></b><span id="said">connecting</span><label><input type="checkbox" id="control"> control</label></header>
+<div id="screen"></div>
+<script type="module">
+  import RFB from "/novnc/core/rfb.js";
+  const slot = SLOT;
+  const token = location.hash.slice(1);
+  const said = document.getElementById("said");
+  const control = document.getElementById("control");
+  document.getElementById("name").textContent = slot;
+  control.checked = new URLSearchParams(location.search).get("control") === "1";
+  let rfb = null;
+  function connect() {
+    if (rfb) { rfb.disconnect(); rfb = null; }
+    document.getElementById("screen").replaceChildren();
+    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+    const path = `/v1/slots/${encodeURIComponent(slot)}/rfb?control=${control.checked ? 1 : 0}`;
+    const mine = new RFB(document.getElementById("screen"), `${scheme}//${location.host}${path}`,
+                         { wsProtocols: ["binary", `token.${token}`] });
+    mine.scaleViewport = true;
+    mine.viewOnly = !control.checked;
+    mine.addEventListener("connect", () => { said.textContent = "live"; });
+    mine.addEventListener("disconnect", (event) => {
+      if (rfb === mine) { said.textContent = event.detail.clean ? "ended" : "no connection: is the token right?"; }
+    });
+    rfb = mine;
+  }
+  control.addEventListener("change", connect);
+  connect();
+</script>
+</html>
+"""
