@@ -15,6 +15,9 @@ def rollout(
     harness: Annotated[str, typer.Option(help="gui, terminal, hybrid, or a harness file.")] = "hybrid",
     teacher: Annotated[str, typer.Option(help="oracle, oracle/CHANNEL, or llm (the configured endpoint).")] = "oracle",
     repeat: Annotated[int, typer.Option(min=1, help="Episodes a task.")] = 1,
+    desktops: Annotated[
+        str | None, typer.Option(help="Slot servers, http://host:port,...; default: FORGE_DESKTOPS, else this machine.")
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most so many tasks.")] = 1000,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
@@ -28,12 +31,14 @@ def rollout(
     """
     import asyncio
 
+    from forge.records import Settings
     from rounds.play import Part
     from rounds.rollout import rollout as play
     from rounds.terminal import Bars, print_json, print_table
     from rounds.workshop import Workshop
 
-    with Workshop() as workshop, Bars() as bars:
+    settings = Settings() if desktops is None else Settings(desktops=desktops)
+    with Workshop(settings) as workshop, Bars() as bars:
         warehouse = workshop.warehouse
         ids = task or [r["id"] for r in warehouse.list_tasks(skill=skill, accepted=True, limit=limit)]
         parts = [Part(warehouse.task(i), harness, teacher, n) for i in ids for n in range(repeat)]

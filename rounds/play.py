@@ -86,7 +86,7 @@ async def play_part(workshop: Workshop, part: Part) -> Writes:
     evidence = _evidence(part, harness, trajectory)
 
     def writes(session: Any) -> None:
-        workshop.warehouse.register_fingerprint(session, workshop.fingerprint)
+        workshop.warehouse.register_fingerprint(session, workshop.play_fingerprint)
         workshop.warehouse.register_harness(session, harness)
         workshop.warehouse.add_trajectory(session, trajectory)
         workshop.warehouse.add_probes(session, evidence)
@@ -109,7 +109,7 @@ async def episode(workshop: Workshop, part: Part, harness: Harness) -> Trajector
             teacher = make_teacher(workshop, part, harness, environment)
             trajectory = await play(
                 task, harness, teacher, environment, blobs.put,
-                attempt=part.attempt, fingerprint=workshop.fingerprint.digest(),
+                attempt=part.attempt, fingerprint=workshop.play_fingerprint.digest(),
             )  # fmt: skip
         finally:
             environment.close()

@@ -17,7 +17,7 @@ async def rollout(
     """Play every part that is not played yet.
 
     Args:
-        workshop: the open resources; `settings.slots` bounds the desktops open at once.
+        workshop: the open resources; `slot_count` bounds the desktops open at once.
         parts: one episode each.
         progress: told about every episode.
 
@@ -27,7 +27,7 @@ async def rollout(
     """
     tally = await run_items(
         workshop.warehouse, "play", [p.item for p in parts], partial(play_part, workshop),
-        limit=workshop.settings.slots, progress=progress, stage="rollout",
+        limit=workshop.slot_count, progress=progress, stage="rollout",
     )  # fmt: skip
     keys = {(p.task.id, workshop.harness(p.harness).digest(), p.teacher, p.attempt) for p in parts}
     rows = [

@@ -115,7 +115,7 @@ async def play_round(
         items: list[Item[Part]] = [part.item for part in parts]
         tally = await run_items(
             workshop.warehouse, "play", items, partial(play_part, workshop),
-            limit=workshop.settings.slots, progress=progress, stage=stage,
+            limit=workshop.slot_count, progress=progress, stage=stage,
         )  # fmt: skip
         total.done += tally.done
         total.skipped += tally.skipped

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Generic, TypeVar
 
 from forge.desktop import Layers, Office, OfficeClient, SlotPool, chown_home, fingerprint, lay
+from forge.desktop.remote import RemotePool
 from forge.desktop.sweep import claim, sweep
 from forge.harness import layers_for, load_harness
 from forge.records import Artifact, Fingerprint, Harness, Role, Settings, Task
@@ -101,14 +102,36 @@ class Workshop:
         )
 
     @_once
-    def slots(self) -> SlotPool:
-        """Desktop slots with a warm spare."""
+    def slots(self) -> SlotPool | RemotePool:
+        """Desktop slots with a warm spare; those of slot servers where the settings name some."""
+        if self.settings.desktop_urls:
+            token = self.settings.desktop_token.get_secret_value()
+            return self._stack.enter_context(RemotePool(self.settings.desktop_urls, token))
         return self._stack.enter_context(SlotPool(self.settings.slots))
+
+    @property
+    def slot_count(self) -> int:
+        """Desktops that may be open at once: this machine's, or those of all slot servers."""
+        slots = self.slots if self.settings.desktop_urls else None
+        return slots.size if isinstance(slots, RemotePool) else self.settings.slots
 
     @_once
     def fingerprint(self) -> Fingerprint:
         """What every result of this process depends on."""
         return fingerprint({name: check.version for name, check in CHECKS})
+
+    @_once
+    def play_fingerprint(self) -> Fingerprint:
+        """What an episode depends on: this process, and the slot servers where slots are theirs."""
+        slots = self.slots if self.settings.desktop_urls else None
+        if not isinstance(slots, RemotePool):
+            return self.fingerprint
+        here, there = self.fingerprint, slots.fingerprint()
+        # graders run here: a package that differs is named a second time
+        ours = {f"here:{name}": v for name, v in here.applications.items() if there.applications.get(name) != v}
+        return there.model_copy(
+            update={"applications": {**there.applications, **ours}, "checks": here.checks, "layers": here.layers}
+        )
 
     @_once
     def scratch(self) -> Path:

@@ -17,6 +17,10 @@ class Settings(BaseSettings):
     warehouse: str = Field("", description="SQLAlchemy URL of the warehouse; empty: SQLite at HOME/warehouse.db")
     blobs: str = Field("", description="fsspec URL of the blob store; empty: HOME/blobs")
     slots: int = Field(2, ge=1, le=256, description="desktop slots that may be open at once on this machine")
+    desktops: str = Field(
+        "", description="addresses of slot servers, separated by commas or blanks; empty: slots of this machine"
+    )
+    desktop_token: SecretStr = Field(SecretStr(""), description="the token that slot servers ask for")
     screen: str = Field(
         "1280x800", pattern=r"^\d{3,5}x\d{3,5}$", description="screen size of a slot, WIDTHxHEIGHT pixels"
     )
@@ -43,6 +47,11 @@ class Settings(BaseSettings):
     def blob_url(self) -> str:
         """The fsspec URL of the blob store, with the default filled in."""
         return self.blobs or f"file://{self.home.resolve() / 'blobs'}"
+
+    @property
+    def desktop_urls(self) -> tuple[str, ...]:
+        """The slot servers' addresses; empty when slots are of this machine."""
+        return tuple(self.desktops.replace(",", " ").split())
 
     @property
     def screen_size(self) -> tuple[int, int]:
