@@ -130,15 +130,7 @@ class BoxPlan:
             box.append("--as-pid-1")
         if not self.nested_users:
             box.append("--disable-userns")
-        box += ["--ro-bind", "/usr", "/usr"]
-        for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
-            if Path("/", name).is_symlink():
-                box += ["--symlink", f"usr/{name}", f"/{name}"]
-            elif Path("/", name).is_dir():
-                box += ["--ro-bind", f"/{name}", f"/{name}"]
-        for path in (*(f"/etc/{name}" for name in _ETC), *_VAR):
-            if os.path.exists(path):
-                box += ["--ro-bind", path, path]
+        box += system()
         zone = f"/usr/share/zoneinfo/{self.guest.timezone}"
         box += ["--symlink", zone, "/etc/localtime", "--proc", "/proc", "--dev", "/dev"]
         size = str(self.limits.tmp_mb << 20)
@@ -156,17 +148,11 @@ class BoxPlan:
         if self.clock_file is None:
             files[clock.CLOCK_FILE] = clock.clock_bytes(self.guest)
 
-        def memory_file(name: str, content: bytes) -> str:
-            fd = os.memfd_create(name, 0)
-            stack.callback(os.close, fd)
-            os.write(fd, content)
-            os.lseek(fd, 0, os.SEEK_SET)
-            fds.append(fd)
-            return str(fd)
-
         for inside, content in files.items():
-            box += ["--perms", "0644", "--ro-bind-data", memory_file(os.path.basename(inside), content), inside]
-        box += ["--seccomp", memory_file("filter", seccomp.program("outer" if self.nested_users else "strict"))]
+            fds.append(memory_file(os.path.basename(inside), content, stack))
+            box += ["--perms", "0644", "--ro-bind-data", str(fds[-1]), inside]
+        fds.append(memory_file("filter", seccomp.program("outer" if self.nested_users else "strict"), stack))
+        box += ["--seccomp", str(fds[-1])]
         prefix, sources = reachable([source for source, _, _ in binds], self.user)
         for source, (_, inside, writable) in zip(sources, binds, strict=True):
             box += ["--bind" if writable else "--ro-bind", source, inside]
@@ -175,6 +161,29 @@ class BoxPlan:
             box += ["--setenv", key, value]
         box += ["--chdir", HOME, "--", *self.limits.prefix(), *argv]
         return [*prefix, *unprivileged(box, user=self.user, gate=self.gate)], fds
+
+
+def memory_file(name: str, content: bytes, stack: ExitStack) -> int:
+    """A descriptor, for a child to inherit, of a file in memory; `stack` closes it."""
+    fd = os.memfd_create(name, 0)
+    stack.callback(os.close, fd)
+    os.write(fd, content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def system() -> list[str]:
+    """Arguments of bubblewrap for what a box sees of the host's system, all of it read-only."""
+    box = ["--ro-bind", "/usr", "/usr"]
+    for name in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
+        if Path("/", name).is_symlink():
+            box += ["--symlink", f"usr/{name}", f"/{name}"]
+        elif Path("/", name).is_dir():
+            box += ["--ro-bind", f"/{name}", f"/{name}"]
+    for path in (*(f"/etc/{name}" for name in _ETC), *_VAR):
+        if os.path.exists(path):
+            box += ["--ro-bind", path, path]
+    return box
 
 
 def environment(guest: Guest, layers: Layers = NO_LAYERS, compiled_locale: bool = True) -> dict[str, str]:

@@ -1,7 +1,9 @@
 """A private X display with a window manager: Xvfb behind a cookie, no TCP, and openbox.
 
 Each slot has its own, so that what can draw on or type into one screen can do nothing to another. Both run as the
-unprivileged user of `forge.desktop.spawn` and die with this process.
+unprivileged user of `forge.desktop.spawn` and die with this process. They read what the guest sends, so both are shut in
+too: they see the system's read-only files and their own folder, and make the system calls of any program in a box. The X
+server keeps the host's network namespace, as the kernel keeps display numbers apart there.
 """
 
 from __future__ import annotations
@@ -13,11 +15,14 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from forge.desktop.box import HOSTNAME, reachable
+from forge.desktop import seccomp
+from forge.desktop.box import HOSTNAME, memory_file, reachable, system
+from forge.desktop.limits import Limits
 from forge.desktop.place import remove
 from forge.desktop.spawn import identity, start, stop, unprivileged
 from forge.desktop.sweep import forget_display
@@ -27,8 +32,12 @@ if TYPE_CHECKING:
     import subprocess
 
 T = TypeVar("T")
+SERVER = "Xvfb"
 WINDOW_MANAGER = "openbox"
 _TIMEOUT = 20.0
+_COOKIE = "/run/xauthority"
+_FOLDER = "/run/openbox"
+_LIMITS = Limits(process_memory_mb=1536, processes=64, file_mb=64)
 _environment = threading.Lock()
 
 
@@ -39,15 +48,27 @@ class Display:
         folder: an existing folder of the host for the cookie and the logs.
         width: pixels.
         height: pixels.
+        user: see `forge.desktop.spawn.identity`.
+        admit: called with the process id of each before it does anything; puts it into a control group.
 
     Raises:
         DesktopError: Xvfb or openbox is missing, or did not come up.
     """
 
-    def __init__(self, folder: Path, width: int, height: int):
+    def __init__(
+        self,
+        folder: Path,
+        width: int,
+        height: int,
+        *,
+        user: int | None = None,
+        admit: Callable[[int], None] = lambda pid: None,
+    ):
         self.width = width
         self.height = height
         self._folder = folder
+        self._user = user
+        self._admit = admit
         self._server: subprocess.Popen[bytes] | None = None
         self._manager: subprocess.Popen[bytes] | None = None
         self.number = -1
@@ -119,16 +140,15 @@ class Display:
         key = secrets.token_bytes(16)
         # the number is not known yet; for the server itself any entry's key counts
         self._write_cookie(0, key)
-        prefix, (folder,) = reachable([self._folder])
         ready, told = os.pipe()
-        argv = ["Xvfb", "-displayfd", str(told), "-screen", "0", f"{self.width}x{self.height}x24", "-dpi", "96"]
-        argv += ["-auth", f"{folder}/{self.cookie.name}", "-nolisten", "tcp", "-noreset"]
+        argv = [SERVER, "-displayfd", str(told), "-screen", "0", f"{self.width}x{self.height}x24", "-dpi", "96"]
+        argv += ["-auth", _COOKIE, "-nolisten", "tcp", "-noreset"]
         argv += ["-extension", "GLX"]  # it would load a compiler of shaders into itself and every application: 60 MiB
         log = self._folder / "xvfb.log"
         text = b""
         with open(ready, "rb", buffering=0) as pipe:
             try:
-                self._server = start([*prefix, *unprivileged(argv)], pass_fds=(told,), log=log)
+                self._server = self._start(argv, pass_fds=(told,), log=log)
             finally:
                 os.close(told)
             deadline = time.monotonic() + _TIMEOUT
@@ -143,6 +163,32 @@ class Display:
         (self._folder / "display").write_text(f"{self.number}\n")  # for the sweeper, should we die
         self._write_cookie(self.number, key)
 
+    def _start(
+        self,
+        argv: list[str],
+        *more: str,
+        log: Path,
+        home: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        pass_fds: tuple[int, ...] = (),
+    ) -> subprocess.Popen[bytes]:
+        """Start a program of the display, shut in. The boxes' host name keeps openbox from marking titles as foreign."""
+        box = ["bwrap", *system(), "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run"]
+        box += ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--hostname", HOSTNAME, *more]
+        box += ["--cap-drop", "ALL", "--die-with-parent", "--new-session"]
+        shared = [(Path("/tmp/.X11-unix"), "/tmp/.X11-unix", True), (self.cookie, _COOKIE, False)]
+        if home is not None:
+            shared.append((home, _FOLDER, True))
+        prefix, sources = reachable([source for source, _, _ in shared], self._user)
+        for source, (_, inside, writable) in zip(sources, shared, strict=True):
+            box += ["--bind" if writable else "--ro-bind", source, inside]
+        with ExitStack() as stack:
+            system_calls = memory_file("filter", seccomp.program("strict"), stack)
+            box += ["--seccomp", str(system_calls), "--", *_LIMITS.prefix(), *argv]
+            command = [*prefix, *unprivileged(box, user=self._user, gate=True)]
+            env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", **(env or {})}
+            return start(command, env=env, pass_fds=(*pass_fds, system_calls), log=log, admit=self._admit)
+
     def _write_cookie(self, number: int, key: bytes) -> None:
         """The Xauthority file: for this host by name, and for any host name (a box has another one)."""
         name = b"MIT-MAGIC-COOKIE-1"
@@ -154,7 +200,7 @@ class Display:
         self.cookie.write_bytes(entries)
         self.cookie.chmod(0o600)
         if os.geteuid() == 0:
-            os.chown(self.cookie, *identity())
+            os.chown(self.cookie, *identity(self._user))
 
     def _start_manager(self) -> None:
         home = self._folder / "openbox"
@@ -163,21 +209,9 @@ class Display:
         config.write_bytes(Path(__file__).with_name("openbox.xml").read_bytes())
         if os.geteuid() == 0:
             for path in (home, config):
-                os.chown(path, *identity())
-        prefix, (folder,) = reachable([self._folder])
-        environment = {
-            "DISPLAY": self.name,
-            "HOME": f"{folder}/openbox",
-            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
-            "LANG": "C.UTF-8",
-            "XAUTHORITY": f"{folder}/{self.cookie.name}",
-            "XDG_CONFIG_DIRS": f"{folder}/openbox",
-        }
-        # it reads what the guest's windows say, so it is shut in too; and with the boxes' host name it does not mark
-        # their titles as foreign
-        argv = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--unshare-user", "--unshare-pid", "--unshare-net"]
-        argv += ["--unshare-ipc", "--unshare-uts", "--hostname", HOSTNAME, "--cap-drop", "ALL", "--die-with-parent"]
-        argv += ["--", WINDOW_MANAGER, "--sm-disable", "--config-file", f"{folder}/openbox/rc.xml"]
+                os.chown(path, *identity(self._user))
+        environment = {"DISPLAY": self.name, "HOME": _FOLDER, "XAUTHORITY": _COOKIE, "XDG_CONFIG_DIRS": _FOLDER}
+        argv = [WINDOW_MANAGER, "--sm-disable", "--config-file", f"{_FOLDER}/rc.xml"]
         watch = self.connect()
         try:
             from Xlib import X
@@ -186,7 +220,8 @@ class Display:
             root.change_attributes(event_mask=X.PropertyChangeMask)
             check = watch.intern_atom("_NET_SUPPORTING_WM_CHECK")
             try:
-                self._manager = start([*prefix, *unprivileged(argv)], env=environment, log=self._folder / "openbox.log")
+                log = self._folder / "openbox.log"
+                self._manager = self._start(argv, "--unshare-net", env=environment, home=home, log=log)
             except FileNotFoundError as error:
                 raise DesktopError(f"{error.filename} is not installed", mend="run setup/install") from None
             deadline = time.monotonic() + _TIMEOUT

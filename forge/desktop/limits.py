@@ -267,7 +267,8 @@ def mount_folder(folder: Path, megabytes: int, files: int, owner: tuple[int, int
         return False
     options = f"size={megabytes << 20},nr_inodes={files},mode={mode:o},uid={owner[0]},gid={owner[1]}"
     flags = 0x2 | 0x4  # MS_NOSUID, MS_NODEV
-    return _libc().mount(b"forge", os.fsencode(folder), b"tmpfs", flags, options.encode()) == 0
+    code: int = _libc().mount(b"forge", os.fsencode(folder), b"tmpfs", flags, options.encode())
+    return code == 0
 
 
 def unmount_folder(folder: Path) -> None:

@@ -83,8 +83,11 @@ def test_a_missing_program_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         if name != missing:
             (programs / name).symlink_to(found)
     monkeypatch.setenv("PATH", str(programs))
-    if missing == "openbox":  # it is started inside a box, with the box's own PATH
+    # these two are started inside a box, with the box's own PATH
+    if missing == "openbox":
         monkeypatch.setattr("forge.desktop.display.WINDOW_MANAGER", "no-such-openbox")
+    if missing == "Xvfb":
+        monkeypatch.setattr("forge.desktop.display.SERVER", "no-such-Xvfb")
     with pytest.raises(DesktopError, match=missing):
         Display(tmp_path, 640, 480)
     assert not list(tmp_path.glob("xauthority"))
