@@ -18,6 +18,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from forge.desktop.limits import release
 from forge.desktop.place import home, remove
 from forge.records.errors import DesktopError
 
@@ -116,6 +117,7 @@ def _clear(folder: Path) -> None:
         number = display.read_text().strip()
         if number.isdigit():
             forget_display(int(number))
+    release(folder)
     remove(folder)
 
 

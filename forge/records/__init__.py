@@ -28,6 +28,7 @@ from forge.records.canonical import canonical_json, digest, sha256_hex
 from forge.records.errors import (
     BudgetError,
     DesktopError,
+    ExhaustedError,
     ForgeError,
     HarnessError,
     InputError,
@@ -68,6 +69,7 @@ __all__ = [
     "Drag",
     "Element",
     "EndedBy",
+    "ExhaustedError",
     "FileEntry",
     "Fingerprint",
     "ForgeError",

@@ -53,6 +53,10 @@ class DesktopError(ForgeError):
     """A slot, box, display or application failed: an infrastructure fault, never a failure of the agent."""
 
 
+class ExhaustedError(DesktopError):
+    """A slot ended because the guest used up what it may use of the host: the agent's doing, not a fault."""
+
+
 class PreparerError(ForgeError):
     """A preparer could not materialize its artifacts, or an artifact is not what it should be."""
 
