@@ -84,5 +84,6 @@ class Enclosure:
         """Take everything off again, after the slot's processes have ended. May be called twice."""
         if self._warden is not None:
             self._warden.close()
+        self._spent = self.spent()
         self._group.close()
         release(self._folder)

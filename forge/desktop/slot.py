@@ -4,8 +4,9 @@ A slot is a display with a window manager, a box with a supervisor in it, and a 
 FORGE_HOME/slots/<id>/ and is gone after `close`; after `kill -9` its processes die with their owner and the next start
 sweeps its folder.
 
-A DesktopError from here is a fault of the infrastructure, never of the agent. What it does NOT cover: the home's total
-size is not limited, and an agent that kills an application from a terminal window is not told from a crash.
+A DesktopError from here is a fault of the infrastructure, never of the agent, but for an ExhaustedError: the guest used up
+what it may use of the host. What it does NOT cover: an agent that kills an application from a terminal window is not told
+from a crash.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ from forge.desktop.apps import APPS, App, app_of, find_app, lay_settings, settin
 from forge.desktop.box import HOME, NO_LAYERS, BoxPlan, Layers, chown_home
 from forge.desktop.channel import Channel
 from forge.desktop.display import Display
+from forge.desktop.enclosure import Enclosure
 from forge.desktop.input import Input
+from forge.desktop.limits import SLOT, Limits
 from forge.desktop.place import home as forge_home
 from forge.desktop.screen import Screen, Screenshot
 from forge.desktop.settle import Settler
 from forge.desktop.shell import Shell
-from forge.desktop.spawn import start, stop
+from forge.desktop.spawn import start, stop, user_of
 from forge.desktop.sweep import Claim, claim
 from forge.desktop.windows import Pane, Window, Windows
 from forge.records.artifact import Snapshot
@@ -115,12 +118,14 @@ class Slot:
     screen: Screen
     shell: Shell
 
-    def __init__(self, guest: Guest, layers: Layers, owned: Claim):
+    def __init__(self, guest: Guest, layers: Layers, owned: Claim, limits: Limits = SLOT):
         self.guest = guest
+        self.limits = limits
         self.layers = layers
         self.home = owned.folder / "home"
         self.owner = os.getpid()
         self._claim = owned
+        self._enclosure: Enclosure | None = None
         self._display: Display | None = None
         self._box: subprocess.Popen[bytes] | None = None
         self._desktop: Channel | None = None
@@ -143,6 +148,7 @@ class Slot:
         home_files: Iterable[File] = (),
         layers: Layers = NO_LAYERS,
         root: Path | None = None,
+        limits: Limits = SLOT,
     ) -> Slot:
         """Build a whole new desktop; no application runs yet.
 
@@ -151,11 +157,12 @@ class Slot:
             home_files: laid into the home, see `forge.desktop.files.lay`.
             layers: read-only layers of commands and Python.
             root: FORGE_HOME; the settings' if None.
+            limits: what its guest may use of the host.
 
         Raises:
             DesktopError: something is missing or did not come up. Nothing is left behind.
         """
-        slot = cls(guest or Guest(), layers, claim("slot", root))
+        slot = cls(guest or Guest(), layers, claim("slot", root), limits)
         try:
             slot._build(home_files)
         except BaseException:
@@ -190,7 +197,7 @@ class Slot:
     def lay(self, home_files: Iterable[File]) -> None:
         """Put files into the home of the running slot."""
         files.lay(self.home, home_files)
-        chown_home(self.home)
+        chown_home(self.home, user_of(self._claim.folder.name))
 
     def set_clock(self, at: str | None = None) -> None:
         """Let the guest's clock begin now, at the guest's time or at another local wall time (ISO 8601)."""
@@ -320,8 +327,19 @@ class Slot:
     def alive(self) -> None:
         """Raises DesktopError when X server, window manager, box, supervisor, a bus or an application has died.
 
-        An application that was closed ended with exit code 0 and is no fault.
+        An application that was closed ended with exit code 0 and is no fault. An ExhaustedError when that is so because
+        the guest used up what it may use.
         """
+        try:
+            self._alive()
+        except DesktopError as error:
+            raise self.blame(error) from None
+
+    def blame(self, error: DesktopError) -> DesktopError:
+        """The error to raise for one that this slot gave: an ExhaustedError if the guest brought it about."""
+        return error if self._enclosure is None else self._enclosure.blame(error)
+
+    def _alive(self) -> None:
         self._screen_server.alive()
         if self._stopped:
             return
@@ -341,7 +359,12 @@ class Slot:
         """
         if not self._stopped:
             farewell = [app.program for app in APPS.values() if app.farewell]
-            self.ask("stop_all", timeout=30, farewell=farewell)
+            try:
+                self.ask("stop_all", timeout=30, farewell=farewell)
+            except DesktopError as error:
+                if self.blame(error) is error:
+                    raise
+                stop(self._box)  # it has used up what it needs to end by itself
             self._stopped = True
 
     def snapshot(self, put: Callable[[bytes], str]) -> Snapshot:
@@ -358,6 +381,8 @@ class Slot:
             stop(self._box)
             if self._display is not None:
                 self._display.close()
+            if self._enclosure is not None:
+                self._enclosure.close()
             self._claim.release()
             self._settler = self._windows = None
             _open.discard(self)
@@ -384,7 +409,7 @@ class Slot:
         _open.add(self)
         folder = self._claim.folder
         try:
-            self.home.mkdir()
+            self._enclosure = enclosure = Enclosure(self.limits, folder)
             lay_settings(self.home)
             (folder / "clock").write_bytes(clock.clock_bytes(self.guest))
         except OSError as error:
@@ -392,8 +417,11 @@ class Slot:
                 f"the slot's home cannot be made: {error}", mend="free some space below FORGE_HOME"
             ) from None
         self.lay(home_files)
-        self._display = display = Display(folder, self.guest.width, self.guest.height)
-        self._start_box(display)
+        self._display = display = Display(
+            folder, self.guest.width, self.guest.height, user=enclosure.user, admit=enclosure.admit
+        )
+        self._start_box(display, enclosure)
+        enclosure.watch(lambda: self.pids, lambda: stop(self._box))
         self._windows = Windows(display)
         self._stack.callback(self._windows.close)
         self._settler = Settler(display)
@@ -405,7 +433,7 @@ class Slot:
         assert self._desktop is not None
         self._desktop.wait_ready(30)
 
-    def _start_box(self, display: Display) -> None:
+    def _start_box(self, display: Display, enclosure: Enclosure) -> None:
         folder = self._claim.folder
         here = Path(inside.__file__ or "").parent
         programs = {f"/opt/forge/{name}": (here / name).read_bytes() for name in _PROGRAMS}
@@ -422,6 +450,10 @@ class Slot:
             env={**_ENVIRONMENT, "DISPLAY": display.name},
             as_init=True,
             nested_users=True,
+            limits=self.limits,
+            tmp=enclosure.tmp,
+            user=enclosure.user,
+            gate=True,
         )
         ours, theirs = zip(*(socket.socketpair() for _ in range(2)), strict=True)
         self._desktop, self._shell_channel = (Channel(end, self._why) for end in ours)
@@ -431,7 +463,7 @@ class Slot:
             numbers = [end.fileno() for end in theirs]
             argv = ["/usr/bin/python3", "-E", "-s", "/opt/forge/supervisor.py", *map(str, numbers)]
             command, fds = plan.command(argv, stack)
-            self._box = start(command, pass_fds=[*fds, *numbers], log=folder / "box.log")
+            self._box = start(command, pass_fds=[*fds, *numbers], log=folder / "box.log", admit=enclosure.admit)
         self.shell = Shell(self._shell_channel)
 
     def _why(self) -> str:
