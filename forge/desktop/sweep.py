@@ -95,20 +95,29 @@ def sweep(root: Path | None = None) -> list[str]:
 
 
 def _end_boxes(name: str) -> None:
-    """Kill what still lives of the boxes that were made on a folder, by its (unique) name: what has it mounted, and
-    bubblewrap that was about to mount it.
+    """Kill what still lives of the boxes that were made on a folder, by its (unique) name: what has a part of it bound
+    into a mount namespace of its own, and bubblewrap that was about to.
+
+    Only what is mounted *from* the folder counts. What is mounted *on* it, the file systems of homes, is seen by every
+    process of the host and by boxes of others; and whoever shares our own namespace is no box.
     """
     mark = name.encode()
+    ours = _namespace(Path("/proc/self"))
     for process in Path("/proc").glob("[0-9]*"):
         try:
             argv = (process / "cmdline").read_bytes()
-            ours = mark in (process / "mountinfo").read_bytes() or (
-                argv.split(b"\0")[0].endswith(b"bwrap") and mark in argv
-            )
-            if ours and int(process.name) != os.getpid():
+            is_box = argv.split(b"\0")[0].endswith(b"bwrap") and mark in argv
+            if not is_box and _namespace(process) != ours:
+                mounts = (process / "mountinfo").read_bytes().splitlines()
+                is_box = any(mark in line.split(b" ", 4)[3] for line in mounts)
+            if is_box and int(process.name) not in (1, os.getpid()):
                 os.kill(int(process.name), signal.SIGKILL)
         except OSError:
             continue  # it has ended, or is none of ours
+
+
+def _namespace(process: Path) -> str:
+    return os.readlink(process / "ns" / "mnt")
 
 
 def _clear(folder: Path) -> None:
