@@ -8,6 +8,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from forge.records.errors import DesktopError
@@ -19,6 +20,9 @@ class Channel:
     Args:
         end: our end of the pair.
         explain: says why the other side may have gone, for the error.
+
+    Attributes:
+        during: makes a context in which each request runs.
     """
 
     def __init__(self, end: socket.socket, explain: Callable[[], str]):
@@ -26,6 +30,7 @@ class Channel:
         self._explain = explain
         self._lock = threading.Lock()
         self._broken: str | None = None
+        self.during: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def ask(self, what: str, *, timeout: float = 30.0, **arguments: Any) -> Any:
         """Send a request and wait for its answer.
@@ -38,7 +43,7 @@ class Channel:
         Raises:
             DesktopError: the supervisor is gone, does not answer in time, or answered with an error.
         """
-        with self._lock:
+        with self.during(), self._lock:
             if self._broken is not None:
                 raise DesktopError(self._broken)
             try:
@@ -65,9 +70,13 @@ class Channel:
                 self._broken = f"the slot's supervisor did not start: {self._explain()}"
                 raise DesktopError(self._broken, mend="run `forge doctor`") from None
 
-    def close(self) -> None:
-        """Hang up; the supervisor then ends the box. May be called twice."""
-        self._broken = self._broken or "the slot is closed"
+    def close(self, why: str = "the slot is closed") -> None:
+        """Hang up; the supervisor then ends the box. May be called twice.
+
+        Args:
+            why: what whoever asks later is told.
+        """
+        self._broken = self._broken or why
         self._end.close()
 
     def _receive(self, timeout: float) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import subprocess
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -32,7 +32,9 @@ from forge.desktop.box import HOME, NO_LAYERS, BoxPlan, Layers, chown_home
 from forge.desktop.channel import Channel
 from forge.desktop.display import Display
 from forge.desktop.enclosure import Enclosure
+from forge.desktop.health import Health, Watch, look
 from forge.desktop.input import Input
+from forge.desktop.lease import Lease
 from forge.desktop.limits import SLOT, Limits
 from forge.desktop.place import home as forge_home
 from forge.desktop.screen import Screen, Screenshot
@@ -139,6 +141,10 @@ class Slot:
         self._on_close: list[Callable[[], None]] = []
         self._closing = threading.Lock()
         self._stack = ExitStack()
+        self._born = time.monotonic()
+        self._watch = Watch()
+        self._lease: Lease | None = None
+        self._ended = "the slot is closed"
 
     @classmethod
     def open(
@@ -190,6 +196,16 @@ class Slot:
 
     @property
     def pids(self) -> tuple[int, ...]:
+    @property
+    def display_socket(self) -> Path:
+        """The X server's socket on the host."""
+        return self._screen_server.socket
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was opened."""
+        return time.monotonic() - self._born
+
         """Host process ids of X server, window manager and box."""
         box = () if self._box is None else (self._box.pid,)
         return (*self._screen_server.pids, *box)
@@ -269,7 +285,9 @@ class Slot:
 
     def screenshot(self) -> Screenshot:
         """The screen as a PNG."""
-        return self.screen.screenshot()
+        shot = self.screen.screenshot()
+        self.renew()
+        return shot
 
     def settle(
         self,
@@ -281,13 +299,15 @@ class Slot:
     ) -> float:
         """Wait until the last action's effect is on the screen; seconds waited. See `forge.desktop.settle`."""
         if self._settler is None:
-            raise DesktopError("the slot is closed")
-        return self._settler.settle(predicate, first=first, quiet=quiet, timeout=timeout)
+            raise DesktopError(self._ended)
+        waited = self._settler.settle(predicate, first=first, quiet=quiet, timeout=timeout)
+        self.renew()
+        return waited
 
     def windows(self) -> list[Window]:
         """The managed windows, the topmost last."""
         if self._windows is None:
-            raise DesktopError("the slot is closed")
+            raise DesktopError(self._ended)
         return self._windows.shown()
 
     def panes(self) -> list[Pane]:
@@ -316,7 +336,7 @@ class Slot:
         return self.cells().cell(ref)
 
     def element_at(self, x: int, y: int) -> Element | None:
-        """What lies at a pixel, None when nothing accessible does."""
+        """What lies at a pixel, None when nothing accessible does. One without a name says what it is near."""
         found = at_point(self._found(None, at=(x, y)), x, y)
         if found is None:
             return None
@@ -330,27 +350,50 @@ class Slot:
         An application that was closed ended with exit code 0 and is no fault. An ExhaustedError when that is so because
         the guest used up what it may use.
         """
-        try:
-            self._alive()
-        except DesktopError as error:
-            raise self.blame(error) from None
+        for _, says in self.dead():
+            raise self.blame(DesktopError(says))
 
     def blame(self, error: DesktopError) -> DesktopError:
         """The error to raise for one that this slot gave: an ExhaustedError if the guest brought it about."""
         return error if self._enclosure is None else self._enclosure.blame(error)
 
-    def _alive(self) -> None:
-        self._screen_server.alive()
+    def dead(self) -> Iterator[tuple[str, str]]:
+        """What has died since the slot was opened: "display", "supervisor" or "application", and how."""
+        try:
+            self._screen_server.alive()
+        except DesktopError as error:
+            yield "display", error.message
         if self._stopped:
             return
-        dead = self.ask("ping", timeout=10)
-        if dead:
-            raise DesktopError(f"the {dead[0]} of the slot died")
-        for entry in self.ask("apps"):
+        try:
+            buses, applications = self.ask("ping", timeout=10), self.ask("apps")
+        except DesktopError as error:
+            yield "supervisor", error.message
+            return
+        for bus in buses:
+            yield "supervisor", f"the {bus} of the slot died"
+        for entry in applications:
             if entry["code"] not in (None, 0):
                 name = next((app.name for app in APPS.values() if app.program == entry["program"]), entry["program"])
                 said = entry["said"].strip()[-300:]
-                raise DesktopError(f"{name} died ({_how(entry['code'])}){': ' + said if said else ''}")
+                yield "application", f"{name} died ({_how(entry['code'])}){': ' + said if said else ''}"
+
+    def health(self) -> Health:
+        """What is wrong with it, see `forge.desktop.health`. Raises DesktopError when it is closed."""
+        return look(self, self._watch)
+
+    def lend(self, seconds: float) -> None:
+        """From now on the slot closes itself when nobody has used or renewed it for so many seconds.
+
+        Pictures, waiting, questions to the supervisor and commands are uses; the latter two last as long as they take.
+        """
+        if self._lease is not None:
+            self._lease.cancel()
+        self._lease = Lease(seconds, lambda: self._take_back(seconds))
+
+    def renew(self) -> bool:
+        """A heartbeat of whoever holds the slot; False when it was taken back. Without a lease there is no need of it."""
+        return self._lease is None or self._lease.renew()
 
     def stop(self) -> None:
         """Kill everything the guest runs, applications and shell, as if the power had gone; the home stays readable.
@@ -374,19 +417,21 @@ class Slot:
     def close(self) -> None:
         """End it all and leave nothing. May be called twice, and from another thread."""
         with self._closing:
-            self._stack.close()
+            self._settler = self._windows = None
             for channel in (self._desktop, self._shell_channel):
                 if channel is not None:
-                    channel.close()
+                    channel.close(self._ended)
             stop(self._box)
+        if self._lease is not None:
+            self._lease.cancel()
             if self._display is not None:
                 self._display.close()
             if self._enclosure is not None:
                 self._enclosure.close()
             self._claim.release()
-            self._settler = self._windows = None
             _open.discard(self)
             while self._on_close:
+            self._stack.close()  # only now: whoever waits for a frozen server has been set free by its end
                 self._on_close.pop()()
 
     def on_close(self, call: Callable[[], None]) -> None:
@@ -411,6 +456,16 @@ class Slot:
         try:
             self._enclosure = enclosure = Enclosure(self.limits, folder)
             lay_settings(self.home)
+    @contextlib.contextmanager
+    def _use(self) -> Iterator[None]:
+        lease = self._lease
+        with contextlib.nullcontext() if lease is None else lease.use():
+            yield
+
+    def _take_back(self, seconds: float) -> None:
+        self._ended = f"the slot was taken back: its lease ran out, there was no heartbeat for {seconds:g} s"
+        self.close()
+
             (folder / "clock").write_bytes(clock.clock_bytes(self.guest))
         except OSError as error:
             raise DesktopError(
@@ -463,6 +518,7 @@ class Slot:
             numbers = [end.fileno() for end in theirs]
             argv = ["/usr/bin/python3", "-E", "-s", "/opt/forge/supervisor.py", *map(str, numbers)]
             command, fds = plan.command(argv, stack)
+        self._desktop.during = self._shell_channel.during = self._use
             self._box = start(command, pass_fds=[*fds, *numbers], log=folder / "box.log", admit=enclosure.admit)
         self.shell = Shell(self._shell_channel)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from forge.desktop.display import Display
+from forge.records.errors import DesktopError
 
 
 @dataclass(frozen=True)
@@ -53,23 +55,28 @@ class Windows:
         """All managed windows, the topmost last. A window that vanishes meanwhile is left out."""
         from Xlib import X, error
 
-        with self._lock:
-            try:
-                return self._list(X, error)
-            except error.ConnectionClosedError:
-                self._display.alive()
-                raise
+        with self._asking():
+            return self._list(X, error)
 
     def panes(self) -> list[Pane]:
         """Everything that covers a part of the screen, the topmost last; popups are not managed and still cover."""
         from Xlib import X, error
 
+        with self._asking():
+            return self._panes(X, error)
+
+    @contextlib.contextmanager
+    def _asking(self) -> Iterator[None]:
+        from Xlib import error
+
         with self._lock:
+            if self._connection is None:
+                raise DesktopError("the slot is closed")
             try:
-                return self._panes(X, error)
-            except error.ConnectionClosedError:
+                yield
+            except (error.ConnectionClosedError, OSError) as lost:
                 self._display.alive()
-                raise
+                raise DesktopError(f"lost the connection to display {self._display.name}: {lost}") from lost
 
     def _panes(self, X: Any, error: Any) -> list[Pane]:
         server = self._connection
