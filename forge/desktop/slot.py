@@ -139,12 +139,12 @@ class Slot:
         self._stopped = False
         self.launched = threading.Event()
         self._on_close: list[Callable[[], None]] = []
-        self._closing = threading.Lock()
-        self._stack = ExitStack()
         self._born = time.monotonic()
         self._watch = Watch()
         self._lease: Lease | None = None
         self._ended = "the slot is closed"
+        self._closing = threading.Lock()
+        self._stack = ExitStack()
 
     @classmethod
     def open(
@@ -195,8 +195,6 @@ class Slot:
         return self._screen_server.cookie
 
     @property
-    def pids(self) -> tuple[int, ...]:
-    @property
     def display_socket(self) -> Path:
         """The X server's socket on the host."""
         return self._screen_server.socket
@@ -206,6 +204,8 @@ class Slot:
         """Seconds since it was opened."""
         return time.monotonic() - self._born
 
+    @property
+    def pids(self) -> tuple[int, ...]:
         """Host process ids of X server, window manager and box."""
         box = () if self._box is None else (self._box.pid,)
         return (*self._screen_server.pids, *box)
@@ -416,22 +416,22 @@ class Slot:
 
     def close(self) -> None:
         """End it all and leave nothing. May be called twice, and from another thread."""
+        if self._lease is not None:
+            self._lease.cancel()
         with self._closing:
             self._settler = self._windows = None
             for channel in (self._desktop, self._shell_channel):
                 if channel is not None:
                     channel.close(self._ended)
             stop(self._box)
-        if self._lease is not None:
-            self._lease.cancel()
             if self._display is not None:
                 self._display.close()
+            self._stack.close()  # only now: whoever waits for a frozen server has been set free by its end
             if self._enclosure is not None:
                 self._enclosure.close()
             self._claim.release()
             _open.discard(self)
             while self._on_close:
-            self._stack.close()  # only now: whoever waits for a frozen server has been set free by its end
                 self._on_close.pop()()
 
     def on_close(self, call: Callable[[], None]) -> None:
@@ -450,12 +450,6 @@ class Slot:
             raise DesktopError("the slot is not open")
         return self._display
 
-    def _build(self, home_files: Iterable[File]) -> None:
-        _open.add(self)
-        folder = self._claim.folder
-        try:
-            self._enclosure = enclosure = Enclosure(self.limits, folder)
-            lay_settings(self.home)
     @contextlib.contextmanager
     def _use(self) -> Iterator[None]:
         lease = self._lease
@@ -466,6 +460,12 @@ class Slot:
         self._ended = f"the slot was taken back: its lease ran out, there was no heartbeat for {seconds:g} s"
         self.close()
 
+    def _build(self, home_files: Iterable[File]) -> None:
+        _open.add(self)
+        folder = self._claim.folder
+        try:
+            self._enclosure = enclosure = Enclosure(self.limits, folder)
+            lay_settings(self.home)
             (folder / "clock").write_bytes(clock.clock_bytes(self.guest))
         except OSError as error:
             raise DesktopError(
@@ -512,13 +512,13 @@ class Slot:
         )
         ours, theirs = zip(*(socket.socketpair() for _ in range(2)), strict=True)
         self._desktop, self._shell_channel = (Channel(end, self._why) for end in ours)
+        self._desktop.during = self._shell_channel.during = self._use
         with contextlib.ExitStack() as stack:
             for end in theirs:
                 stack.enter_context(end)
             numbers = [end.fileno() for end in theirs]
             argv = ["/usr/bin/python3", "-E", "-s", "/opt/forge/supervisor.py", *map(str, numbers)]
             command, fds = plan.command(argv, stack)
-        self._desktop.during = self._shell_channel.during = self._use
             self._box = start(command, pass_fds=[*fds, *numbers], log=folder / "box.log", admit=enclosure.admit)
         self.shell = Shell(self._shell_channel)
 
