@@ -18,6 +18,7 @@ FILES = App(
     ("layered pane", "icon", "table"),
     "",
     GTK2,
+    stale_menus=True,
 )
 TERMINAL = App(
     "terminal",

@@ -24,6 +24,7 @@ class App:
         ready_name: what that node's name must contain.
         env: added to its environment.
         mark: what the titles of its document windows end with, where several share a bus name.
+        stale_menus: its menus stay in the tree after they were closed, see `forge.desktop.menus`.
         farewell: it keeps what was done to itself for a while, without a way to save; to be asked to end, not killed.
     """
 
@@ -38,6 +39,7 @@ class App:
     env: dict[str, str] = field(default_factory=dict)
     mark: str = ""
     farewell: bool = False
+    stale_menus: bool = False
 
 
 def last_part(path: str | None) -> str:

@@ -76,5 +76,11 @@ _PREFERENCES = {
     "translate": {"enabled": False},
 }
 
-SETTINGS = {f"{PROFILE}/Default/Preferences": json.dumps(_PREFERENCES), f"{PROFILE}/First Run": ""}
+_LOCAL_STATE = {"browser": {"hovercard": {"memory_usage_enabled": False}}}
+
+SETTINGS = {
+    f"{PROFILE}/Default/Preferences": json.dumps(_PREFERENCES),
+    f"{PROFILE}/Local State": json.dumps(_LOCAL_STATE),
+    f"{PROFILE}/First Run": "",
+}
 """Files below the home: nothing is asked at the start, offered on the way, or looked up in the network."""

@@ -34,6 +34,7 @@ GIMP = App(
     ("layered pane", "drawing area", "scroll bar", "tool bar"),
     "",
     GTK2,
+    stale_menus=True,
 )
 
 SETTINGS = {

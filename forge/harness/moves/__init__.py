@@ -1,6 +1,8 @@
 """Moves: how things are done in windows, by name in `MOVES`; the oracle plays them as canonical actions."""
 
 from forge.harness.moves import calc as _calc  # noqa: F401  (registers)
+from forge.harness.moves import chromium as _chromium  # noqa: F401
+from forge.harness.moves import chromium_profile as _chromium_profile  # noqa: F401
 from forge.harness.moves import files as _files  # noqa: F401
 from forge.harness.moves import general as _general  # noqa: F401
 from forge.harness.moves import thunderbird as _thunderbird  # noqa: F401

@@ -77,7 +77,9 @@ def play_for_real(task: Task, tmp_path: Path) -> Callable[..., Played]:
             environment.close()
             slot.stop()
             home = tmp_path / f"home-{len(list(tmp_path.iterdir()))}"
-            shutil.copytree(slot.home, home, symlinks=True, ignore=shutil.ignore_patterns("lock", ".cache", ".config"))
+            shutil.copytree(
+                slot.home, home, symlinks=True, ignore=shutil.ignore_patterns("lock", ".cache", "libreoffice")
+            )
         return Played(trajectory, blobs, home)
 
     return run
