@@ -29,7 +29,7 @@ def without_closed(found: Sequence[Found], panes: Sequence[Pane]) -> list[Found]
         if element.role not in _ROLES or roles.get(element.path[:-1]) != "menu":
             return False
         x, y = element.box[0] + element.box[2] // 2, element.box[1] + element.box[3] // 2
-        return not any(p.x <= x < p.x + p.width and p.y <= y < p.y + p.height for p in popups)
+        return not any(popup.holds(x, y) for popup in popups)
 
     gone = {each.element.path for each in found if closed(each)}
     return [

@@ -36,6 +36,7 @@ from forge.desktop.health import Health, Watch, look
 from forge.desktop.input import Input
 from forge.desktop.lease import Lease
 from forge.desktop.limits import SLOT, Limits
+from forge.desktop.menus import without_closed
 from forge.desktop.place import home as forge_home
 from forge.desktop.screen import Screen, Screenshot
 from forge.desktop.settle import Settler
@@ -551,8 +552,13 @@ class Slot:
         answer = self.ask("tree", match=match, **arguments)
         windows = self.windows()
         titles = [window.title for window in reversed(windows)]
-        named = ((app_of(tree["app"], titles, app), tree["nodes"]) for tree in answer)
-        return [found for name, nodes in named for found in elements(name, nodes, windows)]
+        result = []
+        for tree in answer:
+            name = app_of(tree["app"], titles, app)
+            found = elements(name, tree["nodes"], windows)
+            stale = name in APPS and APPS[name].stale_menus
+            result += without_closed(found, self.panes()) if stale else found
+        return result
 
     def _inside(self, path: str) -> str:
         if not path.startswith("~/") or ".." in path.split("/"):
