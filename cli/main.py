@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from cli import doctor, export, regrade, rollout, round, show, skills, stats, tasks, train
+from cli import desktop, doctor, export, grounding, regrade, rollout, round, show, skills, stats, tasks, train
 
 app = typer.Typer(
     name="forge",
@@ -26,12 +26,14 @@ app.command("doctor")(doctor.doctor)
 app.command("round")(round.round_)
 app.add_typer(skills.app, name="skills")
 app.add_typer(tasks.app, name="tasks")
+app.add_typer(desktop.app, name="desktop")
 app.command("rollout")(rollout.rollout)
 app.command("regrade")(regrade.regrade)
 app.command("stats")(stats.stats)
 app.command("show")(show.show)
 app.command("export")(export.export)
 app.command("train")(train.train)
+app.add_typer(grounding.app, name="grounding")
 
 
 def main() -> None:

@@ -11,12 +11,20 @@ import typer
 def show(
     trajectory: Annotated[str, typer.Argument(help="Trajectory id, or its unique beginning.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where the PNG goes; default: film-ID.png.")] = None,
+    gif: Annotated[Path | None, typer.Option("--gif", help="Also write the episode as a GIF here.")] = None,
+    mp4: Annotated[Path | None, typer.Option("--mp4", help="Also write the episode as an MP4 here.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the trajectory as JSON instead.")] = False,
 ) -> None:
-    """Draw a film strip: screenshots with the actions on them, instruction, verdict with its evidence.
+    """Draw a film strip: screenshots with the actions on them, instruction, verdict with its evidence; or make a film.
 
-    Example: forge show 5c1e -o strip.png
+    Examples:
+
+      forge show 5c1e -o strip.png
+
+      forge show 5c1e --mp4 episode.mp4
     """
+    from forge.desktop.recording import write_gif, write_mp4
+    from forge.harness.film import frames
     from forge.harness.filmstrip import render
     from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
@@ -28,6 +36,10 @@ def show(
         if as_json:
             print_json({"id": full, **found.to_json()})
             return
+        for film, write in ((gif, write_gif), (mp4, write_mp4)):
+            if film is not None:
+                write(frames(found, warehouse.blobs.get), film)
+                print(film)
         picture = render(found, warehouse.task(found.task), found.verdict, warehouse.blobs.get)
     target = out or Path(f"film-{full[:12]}.png")
     target.write_bytes(picture)

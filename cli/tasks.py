@@ -78,7 +78,7 @@ def open_(
 ) -> None:
     """Put a task on a desktop of its own, as an agent would find it; Ctrl-C closes it.
 
-    Prints the DISPLAY and the X cookie file to connect a viewer with.
+    Prints an address that shows the desktop in a browser of this machine, to look and to work in.
 
     Examples:
 
@@ -107,11 +107,10 @@ def open_(
                 picture.write_bytes(slot.screenshot().png)
                 print(picture)
                 return
-            print(found.instruction)
-            print(f"DISPLAY={slot.display} XAUTHORITY={slot.xauthority}")
-            import signal
+            from cli.desktop import show_until_interrupted
 
-            signal.pause()
+            print(found.instruction)
+            show_until_interrupted(slot)
         finally:
             slot.close()
 

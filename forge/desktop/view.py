@@ -11,18 +11,21 @@ import asyncio
 import contextlib
 import ipaddress
 import json
+import secrets
 import shutil
 import socket
 import subprocess
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from fastapi import Request, WebSocket, WebSocketDisconnect
+from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from fastapi.staticfiles import StaticFiles
 
 from forge.desktop.box import HOSTNAME, reachable
+from forge.desktop.place import home as forge_home
 from forge.desktop.spawn import start, stop, unprivileged
-from forge.records.errors import DesktopError
+from forge.records.errors import DesktopError, InputError
 
 NOVNC = Path("/usr/share/novnc")
 MEND = "run `make setup-apps`"
@@ -30,6 +33,74 @@ _PIECE = 1 << 16
 
 Find = Callable[[str], tuple[str, Path]]
 """From a slot's name to its display and the file with its cookie. Raises DesktopError when there is none."""
+
+
+def running(root: Path | None = None) -> dict[str, tuple[str, Path]]:
+    """The slots of this machine that have a screen now: name to display and cookie. Slots of other users are not seen.
+
+    Args:
+        root: FORGE_HOME; the settings' if None.
+    """
+    found = {}
+    for folder in sorted(((root or forge_home()) / "slots").glob("slot-*")):
+        with contextlib.suppress(OSError, ValueError):
+            number = int((folder / "display").read_text())
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.connect(f"/tmp/.X11-unix/X{number}")
+            (folder / "xauthority").read_bytes()
+            found[folder.name] = (f":{number}", folder / "xauthority")
+    return found
+
+
+def pick(name: str | None, root: Path | None = None) -> str:
+    """The running slot whose name begins so, or the only one. Raises InputError that lists what there is."""
+    names = list(running(root))
+    chosen = [each for each in names if each.startswith((name or "", f"slot-{name or ''}"))]
+    if len(chosen) != 1:
+        there = f"running are {', '.join(names)}" if names else "none is running below FORGE_HOME"
+        what = "say which slot" if name is None else f"{len(chosen)} slots begin with {name!r}"
+        raise InputError(what if names else "there is no slot to look at", mend=there)
+    return chosen[0]
+
+
+class Viewer:
+    """Shows slots of this machine in a browser, on a loopback port, under a token of its own, until `close`.
+
+    Args:
+        find: see `Find`; the running slots if None.
+        port: 0 takes a free one.
+
+    Raises:
+        DesktopError: x11vnc or noVNC is missing, or the port is taken.
+    """
+
+    def __init__(self, find: Find | None = None, port: int = 0):
+        from forge.desktop.server.running import Background
+        from forge.desktop.server.token import Guard
+
+        needed()
+        self._token = secrets.token_urlsafe(24)
+        app = FastAPI(title="Forge viewer", openapi_url=None)
+        app.add_middleware(Guard, token=self._token)
+        add_to(app, find or _find_running)
+        self._server = Background(app, port=port)
+        self._server.__enter__()
+
+    def url(self, slot: str, *, control: bool = False) -> str:
+        """The address to open; it holds the token."""
+        return f"{self._server.url}/view/{slot}{'?control=1' if control else ''}#{self._token}"
+
+    def close(self) -> None:
+        """End it. May be called twice."""
+        self._server.close()
+
+
+def add_to(app: FastAPI, find: Find) -> None:
+    """Add the viewer's page and web socket to an application; `Guard` around it asks for the token."""
+    app.add_api_websocket_route("/v1/slots/{slot}/rfb", bridge(find))
+    app.add_api_route("/view/{slot}", page, include_in_schema=False)
+    if NOVNC.is_dir():
+        app.mount("/novnc", StaticFiles(directory=NOVNC), name="novnc")
 
 
 def needed() -> None:
@@ -50,7 +121,8 @@ def serve_rfb(display: str, cookie: Path, end: socket.socket, *, control: bool) 
         control: whether the viewer may type and point.
     """
     needed()
-    prefix, (folder,) = reachable([cookie.parent])
+    user = cookie.stat().st_uid  # the slot's own, who alone may read it
+    prefix, (folder,) = reachable([cookie.parent], user)
     number = end.fileno()
     vnc = ["x11vnc", "-inetd", "-display", display, "-auth", f"{folder}/{cookie.name}", "-norc", "-quiet", "-nopw"]
     vnc += ["-noshm", "-shared", "-nolookup", "-nosel", "-noipv6", "-cursor", "arrow", "-wait", "30", "-defer", "20"]
@@ -58,9 +130,10 @@ def serve_rfb(display: str, cookie: Path, end: socket.socket, *, control: bool) 
         vnc.append("-viewonly")
     argv = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/run", "--unshare-user", "--unshare-pid"]
     argv += ["--unshare-net", "--unshare-ipc", "--unshare-uts", "--hostname", HOSTNAME, "--cap-drop", "ALL"]
-    argv += ["--die-with-parent", "--", "sh", "-c", f'exec "$@" <&{number} >&{number} 2>/dev/null', "sh", *vnc]
+    # bash, for sh knows no descriptor above 9
+    argv += ["--die-with-parent", "--", "bash", "-c", f'exec "$@" <&{number} >&{number} 2>/dev/null', "bash", *vnc]
     environment = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LANG": "C.UTF-8"}
-    return start([*prefix, *unprivileged(argv)], env=environment, pass_fds=(number,))
+    return start([*prefix, *unprivileged(argv, user=user)], env=environment, pass_fds=(number,))
 
 
 def bridge(find: Find) -> Callable[[WebSocket, str], Awaitable[None]]:
@@ -90,7 +163,7 @@ def bridge(find: Find) -> Callable[[WebSocket, str], Awaitable[None]]:
                 task.cancel()
             writer.close()
             await asyncio.to_thread(stop, process)
-            with contextlib.suppress(RuntimeError):  # the viewer has closed it already
+            with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # the viewer has closed it already
                 await websocket.close()
 
     return rfb
@@ -109,7 +182,7 @@ async def _up(websocket: WebSocket, writer: asyncio.StreamWriter) -> None:
             await writer.drain()
 
 
-async def PAGE(request: Request, slot: str) -> Response:
+async def page(request: Request, slot: str) -> Response:
     """The viewer's page; the token is the address's fragment."""
     if not _is_loopback(request.client.host if request.client else ""):
         return PlainTextResponse("only from this machine", 403)
@@ -119,6 +192,13 @@ async def PAGE(request: Request, slot: str) -> Response:
     policy += "img-src 'self' data: blob:; frame-ancestors 'none'"
     headers = {"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
     return HTMLResponse(_PAGE.replace("SLOT", json.dumps(slot).replace("<", "\\u003c")), headers=headers)
+
+
+def _find_running(name: str) -> tuple[str, Path]:
+    try:
+        return running()[name]
+    except KeyError:
+        raise DesktopError(f"slot {name} is not running") from None
 
 
 def _is_loopback(host: str) -> bool:
@@ -143,7 +223,7 @@ _PAGE = """<!doctype html>
 <script type="module">
   import RFB from "/novnc/core/rfb.js";
   const slot = SLOT;
-  const token = location.hash.slice(1);
+  const token = location.hash.slice(1) || prompt("The server's token") || "";
   const said = document.getElementById("said");
   const control = document.getElementById("control");
   document.getElementById("name").textContent = slot;

@@ -56,7 +56,7 @@ def render(
     Returns:
         The bytes of a PNG, `columns * (panel + 18) + 18` pixels wide.
     """
-    strip = _Strip(trajectory, get_blob, panel)
+    strip = Panels(trajectory, get_blob, panel)
     width = columns * (panel + GAP) + GAP
     parts = [_header(trajectory, task, width)]
     panels = [strip.panel(record) for record in trajectory.actions if not isinstance(record.action, Done)]
@@ -74,7 +74,15 @@ def render(
     return buffer.getvalue()
 
 
-class _Strip:
+class Panels:
+    """Pictures of an episode's actions, each under its description; all of one size.
+
+    Args:
+        trajectory: gives the proportions.
+        get_blob: see `render`.
+        panel: width in pixels.
+    """
+
     def __init__(self, trajectory: Trajectory, get_blob: Callable[[str], bytes], panel: int):
         self.get_blob = get_blob
         self.width = panel
@@ -83,6 +91,7 @@ class _Strip:
         self.height = round(panel * ratio)
 
     def panel(self, record: ActionRecord) -> Image.Image:
+        """The screen before an action, with the action drawn on it; a terminal for a command."""
         title = f"{record.index + 1}. {describe(record.action, record.element)}"
         match record.action:
             case Bash():
@@ -94,7 +103,13 @@ class _Strip:
                 self._mark(picture, record)
         return self._captioned(title, picture, BAD if record.error else INK)
 
+    def after(self, record: ActionRecord) -> Image.Image:
+        """The screen after an action, under the same description."""
+        title = f"{record.index + 1}. {describe(record.action, record.element)}"
+        return self._captioned(title, self._screen(record.after.screenshot), BAD if record.error else INK)
+
     def last(self, trajectory: Trajectory) -> Image.Image:
+        """The screen at the end, under how the episode ended."""
         shot = trajectory.actions[-1].after.screenshot if trajectory.actions else None
         status = f" {trajectory.done_status}" if trajectory.done_status else ""
         return self._captioned(f"End: {trajectory.ended_by.value}{status}", self._screen(shot), INK)

@@ -19,7 +19,6 @@ from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
 from fastapi.security import HTTPBearer
-from fastapi.staticfiles import StaticFiles
 
 from forge.desktop import acting
 from forge.desktop.box import HOME, Layers
@@ -31,11 +30,11 @@ from forge.desktop.server.leases import Desk, FullError, GoneError, Held
 from forge.desktop.server.token import Guard
 from forge.desktop.slot import Slot
 from forge.desktop.versions import fingerprint
-from forge.desktop.view import NOVNC, PAGE, bridge
-from forge.records.errors import ForgeError, InputError
+from forge.desktop.view import add_to
+from forge.records.errors import ExhaustedError, ForgeError, InputError
 from forge.records.trajectory import Element
 
-_STATUS = {"input": 400, "desktop": 502, "full": 429, "layers": 409, "gone": 410, "refused": 403}
+_STATUS = {"input": 400, "desktop": 502, "exhausted": 507, "full": 429, "layers": 409, "gone": 410, "refused": 403}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": wire.Failure} for code in (400, 401, 403, 409, 410, 422, 429, 502)
 }
@@ -80,7 +79,7 @@ def create_app(desk: Desk, token: str) -> FastAPI:
     _add_pool(app, desk)
     _add_desktop(app, desk)
     _add_files(app, desk)
-    _add_view(app, desk)
+    add_to(app, lambda name: _viewable(desk, name))
     return app
 
 
@@ -318,14 +317,6 @@ def _add_files(app: FastAPI, desk: Desk) -> None:
         return FileResponse(path, media_type="application/zip")
 
 
-def _add_view(app: FastAPI, desk: Desk) -> None:
-    """Looking at slots in a browser."""
-    app.add_api_websocket_route("/v1/slots/{slot}/rfb", bridge(lambda name: _viewable(desk, name)))
-    app.add_api_route("/view/{slot}", PAGE, include_in_schema=False)
-    if NOVNC.is_dir():
-        app.mount("/novnc", StaticFiles(directory=NOVNC), name="novnc")
-
-
 def _viewable(desk: Desk, name: str) -> tuple[str, Path]:
     slot = desk.held(name).slot
     return slot.display, slot.xauthority
@@ -382,7 +373,12 @@ def _json_list(parts: list[str]) -> Response:
 
 async def _problem(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ForgeError)
-    kinds = ((GoneError, "gone"), (FullError, "full"), (_MissingLayersError, "layers"), (InputError, "input"))
+    kinds: tuple[tuple[type[ForgeError], str], ...] = (
+        (GoneError, "gone"),
+        (FullError, "full"),
+        (_MissingLayersError, "layers"),
+    )
+    kinds += ((ExhaustedError, "exhausted"), (InputError, "input"))
     kind = next((name for known, name in kinds if isinstance(error, known)), "desktop")
     missing = getattr(error, "missing", ())
     body = wire.Failure(error=wire.Problem(kind=kind, message=error.message, mend=error.mend, missing=missing))

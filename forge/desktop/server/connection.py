@@ -16,7 +16,7 @@ import httpx
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from forge.desktop.server import wire
-from forge.records.errors import DesktopError, InputError
+from forge.records.errors import DesktopError, ExhaustedError, InputError
 
 M = TypeVar("M")
 PATIENCE = 60.0
@@ -196,7 +196,7 @@ class Connection:
             raise InputError(f"{self.url}: {problem.message}", mend=problem.mend)
         if problem.kind == "layers":
             raise MissingLayersError(problem.message, problem.missing)
-        kind = {"gone": GoneError, "full": FullError}.get(problem.kind, DesktopError)
+        kind = {"gone": GoneError, "full": FullError, "exhausted": ExhaustedError}.get(problem.kind, DesktopError)
         raise kind(problem.message, mend=problem.mend)
 
     def _beat(self) -> None:

@@ -31,7 +31,7 @@ class Wire(BaseModel):
 class Problem(Wire):
     """An error, as the client raises it again."""
 
-    kind: str = Field(description="input, desktop, full, layers, gone, refused")
+    kind: str = Field(description="input, desktop, exhausted, full, layers, gone, refused")
     message: str
     mend: str | None = None
     missing: tuple[str, ...] = Field((), description="digests of layers that the server does not hold")

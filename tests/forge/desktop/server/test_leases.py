@@ -11,6 +11,7 @@ from forge.desktop.remote import RemotePool
 from forge.desktop.server import wire
 from forge.desktop.server.connection import Connection, GoneError
 from forge.records import DesktopError, Guest, InputError
+from forge.records.errors import ExhaustedError
 from tests.forge.desktop.conftest import becomes
 from tests.forge.desktop.server.conftest import TOKEN, FakePool
 
@@ -111,3 +112,13 @@ def test_no_server_at_all_is_a_fault_of_the_infrastructure() -> None:
 def test_an_address_must_be_one() -> None:
     with pytest.raises(InputError, match="no address of a slot server"):
         RemotePool(["somewhere:80"], TOKEN)
+
+
+def test_whose_fault_it_was_is_known_elsewhere_too(served: Callable[..., str], fake_pool: FakePool) -> None:
+    def spent() -> None:
+        raise ExhaustedError("the slot used up its memory")
+
+    with RemotePool([served()], TOKEN) as pool, pool.acquire() as slot:
+        fake_pool.slots[0].alive = spent  # type: ignore[method-assign]
+        with pytest.raises(ExhaustedError, match="used up its memory"):
+            slot.alive()

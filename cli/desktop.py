@@ -1,0 +1,180 @@
+"""`forge desktop`: lend slots to other machines, look at them, record them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from forge.desktop import Slot
+
+app = typer.Typer(help="Desktop slots: serve, open, view, record.", no_args_is_help=True)
+
+SlotName = Annotated[
+    str | None, typer.Argument(help="Slot, or the unique beginning of its name; default: the only one.")
+]
+
+
+@app.command()
+def serve(
+    slots: Annotated[int | None, typer.Option(min=1, max=256, help="Slots to lend; default: FORGE_SLOTS.")] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; default 8765, for OSWorld 5000.")] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="File with the token; default: FORGE_DESKTOP_TOKEN, else one made below FORGE_HOME."),
+    ] = None,
+    lease: Annotated[float, typer.Option(min=5, help="Seconds after which a silent client loses its slot.")] = 90.0,
+    spares: Annotated[int, typer.Option(min=0, help="Slots kept warm beside those that are lent.")] = 1,
+    osworld: Annotated[
+        bool, typer.Option("--osworld", help="Speak OSWorld's guest protocol instead: one slot a port, no token.")
+    ] = False,
+    screen: Annotated[str | None, typer.Option(help="OSWorld only: screen size, WIDTHxHEIGHT.")] = None,
+    trust_network: Annotated[
+        bool,
+        typer.Option(
+            "--trust-network", help="OSWorld only: listen beyond loopback, though nobody is asked for a token."
+        ),
+    ] = False,
+) -> None:
+    """Lend desktop slots over HTTP until Ctrl-C; `forge rollout --desktops URL` plays on them.
+
+    The token travels as it is: between machines, put a tunnel or a TLS proxy in front.
+
+    Examples:
+
+      forge desktop serve --slots 8
+
+      forge desktop serve --osworld --slots 2     # ports 5000 and 5001
+    """
+    from forge.desktop.place import home
+    from forge.desktop.pool import SlotPool
+    from forge.desktop.server import running, token
+    from forge.desktop.server.app import create_app
+    from forge.desktop.server.leases import Desk
+    from forge.desktop.sweep import sweep
+    from forge.records import Settings
+
+    settings = Settings()
+    count = slots or settings.slots
+    sweep(home())
+    if osworld:
+        from forge.desktop.osworld.facade import serve_osworld
+
+        serve_osworld(count, host, 5000 if port is None else port, screen or "1920x1080", trust_network=trust_network)
+        return
+    secret = token.read_token(token_file)
+    if not secret:
+        file = home() / "desktop-token"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        secret = token.make_token(file)
+        print(f"the token is in {file}")
+    place = running.listen(host, 8765 if port is None else port)
+    with SlotPool(count, spares=spares) as pool:
+        print(f"{count} slots on {running.address_of(place)}  (Ctrl-C ends it and closes them)", flush=True)
+        if not running.is_loopback(host):
+            print(
+                "note: the token and all that is done travel unencrypted; use a tunnel where the network is not yours"
+            )
+        running.serve((create_app(Desk(pool, count, lease), secret), place))
+    print("closed")
+
+
+@app.command("open")
+def open_(
+    application: Annotated[str | None, typer.Argument(help="Application to start: calc, files, ...")] = None,
+    path: Annotated[str | None, typer.Argument(help="What it opens, ~/...")] = None,
+    record: Annotated[Path | None, typer.Option(help="Record an MP4 here.")] = None,
+) -> None:
+    """Open a new desktop and show it in a browser; Ctrl-C closes it.
+
+    Example: forge desktop open calc --record session.mp4
+    """
+    from contextlib import ExitStack
+
+    from forge.desktop import Slot
+    from forge.desktop.recording import Recording
+
+    with ExitStack() as stack:
+        slot = stack.enter_context(Slot.open())
+        if application is not None:
+            slot.launch(application, path)
+        if record is not None:
+            stack.enter_context(Recording(slot, record))
+        show_until_interrupted(slot)
+
+
+@app.command()
+def view(
+    slot: SlotName = None,
+    control: Annotated[bool, typer.Option("--control", help="Let the browser type and point.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on loopback; 0: a free one.")] = 0,
+) -> None:
+    """Show a running slot of this machine in a browser until Ctrl-C, e.g. one that is being played on.
+
+    Slots of a server are seen at its own address, http://127.0.0.1:PORT/view/SLOT on that machine.
+
+    Example: forge desktop view
+    """
+    from forge.desktop.view import Viewer, pick
+
+    name = pick(slot)
+    viewer = Viewer(port=port)
+    try:
+        _wait(viewer.url(name, control=control))
+    finally:
+        viewer.close()
+
+
+@app.command()
+def record(
+    file: Annotated[Path, typer.Argument(help="The MP4 to write.")],
+    slot: SlotName = None,
+    seconds: Annotated[float | None, typer.Option(min=0.1, help="Stop after so long; default: on Ctrl-C.")] = None,
+) -> None:
+    """Record a running slot of this machine as MP4.
+
+    Example: forge desktop record episode.mp4 --seconds 60
+    """
+    import threading
+
+    from forge.desktop.recording import DisplayRecording
+    from forge.desktop.view import pick, running
+
+    display, cookie = running()[pick(slot)]
+    recording = DisplayRecording(display, cookie, file)
+    try:
+        threading.Event().wait(seconds)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        recording.close()
+    print(file)
+
+
+def show_until_interrupted(slot: Slot) -> None:
+    """Print where a slot can be seen and worked in, and wait for Ctrl-C."""
+    from forge.desktop.remote import RemoteSlot
+    from forge.desktop.view import Viewer
+
+    if isinstance(slot, RemoteSlot):
+        _wait(f"{slot.url}/view/{slot.id}?control=1  (on that machine; it asks for the server's token)")
+        return
+    name = slot.xauthority.parent.name
+    viewer = Viewer(lambda _name: (slot.display, slot.xauthority))
+    try:
+        _wait(viewer.url(name, control=True))
+    finally:
+        viewer.close()
+
+
+def _wait(address: str) -> None:
+    import threading
+
+    print(address, flush=True)
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        print()
