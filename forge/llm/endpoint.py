@@ -9,6 +9,9 @@ from pydantic import Field, SecretStr
 
 from forge.records import JSON, ModelError, Record, Settings, Usage
 
+Server = Literal["openai", "azure", "vllm", "sglang", "llama.cpp", "other"]
+Rung = Literal["json_schema", "tool", "words"]
+
 
 class Prices(Record):
     """US dollars per million tokens; 0 for a model of one's own."""
@@ -29,30 +32,63 @@ class Endpoint(Record):
     """One model behind one OpenAI-compatible server."""
 
     name: str = "default"
+    server: Server = Field("other", description="what serves it; decides how it is asked where servers differ")
     base_url: str = Field(description="up to and with the version: http://127.0.0.1:8000/v1")
     model: str = Field(description="the model's name on that server")
+    dialect: Literal["chat", "responses"] = Field("chat", description="Chat Completions or Responses")
     api_key: SecretStr = Field(SecretStr(""), description="sent as a bearer token; many local servers need none")
     api_key_env: str = Field("", description="environment variable that holds the key, read at the first call")
-    prices: Prices = Prices()
-    structured: Literal["json_schema", "none"] = Field(
-        "json_schema", description="whether the server can hold the model to a schema; if it refuses, none is assumed"
+    headers: dict[str, str] = Field(default_factory=dict, description="sent with every request, besides the key")
+    query: dict[str, str] = Field(default_factory=dict, description="of the URL: Azure's api-version, for instance")
+    prices: Prices | None = Field(None, description="None: by model name from prices.yaml, else nothing is charged")
+    structured: Rung = Field(
+        "json_schema",
+        description="how an answer is held to a schema at first: by the server, as a tool's arguments, or in words; a "
+        "server that refuses one is asked in the next way from then on",
     )
     parameters: dict[str, JSON] = Field(
         default_factory=dict, description="sent with every request: temperature, max_completion_tokens, ..."
     )
-    max_concurrency: int = Field(8, ge=1, description="requests in flight at once, per client and event loop")
-    max_attempts: int = Field(5, ge=1, le=20, description="requests for one answer: the first and its retries")
+    limit_name: Literal["max_completion_tokens", "max_tokens"] = Field(
+        "max_completion_tokens", description="how the server calls the limit of new tokens"
+    )
+    max_output_tokens: int = Field(8192, ge=16, description="new tokens that a budget reserves where no limit is set")
+    max_concurrency: int = Field(64, ge=1, description="requests in flight at once, at most; found out below that")
+    requests_per_minute: float | None = Field(None, gt=0, description="None: as the server says")
+    tokens_per_minute: float | None = Field(None, gt=0, description="None: as the server says")
+    max_attempts: int = Field(5, ge=1, le=20, description="requests for one answer, those refused for their rate aside")
     request_seconds: float = Field(180.0, gt=0, description="time-out of one request")
-    total_seconds: float = Field(600.0, gt=0, description="time-out of one answer, retries and waits included")
-    backoff_seconds: float = Field(0.5, ge=0, description="longest first wait; doubles with every retry")
-    backoff_limit: float = Field(30.0, ge=0, description="longest wait; a server's Retry-After may ask for more")
+    total_seconds: float = Field(900.0, gt=0, description="time-out of one answer, retries, pauses and waits included")
+    backoff_seconds: float = Field(1.0, ge=0, description="bound of the first wait; doubles with every attempt")
+    backoff_limit: float = Field(60.0, ge=0)
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Endpoint | None:
-        """The endpoint that the settings name, or None when they name none."""
+        """The endpoint that the settings name by URL and model, or None when they name none."""
         if not settings.llm_base_url or not settings.llm_model:
             return None
         return cls(base_url=settings.llm_base_url, model=settings.llm_model, api_key=settings.llm_api_key)
+
+    @property
+    def price(self) -> Prices:
+        """What it costs, as stated or as prices.yaml says; nothing where neither does."""
+        return self.known_prices or Prices()
+
+    @property
+    def known_prices(self) -> Prices | None:
+        """What it costs, or None when nobody said so and it is somebody else's server."""
+        from forge.llm.prices import price_of
+
+        if self.prices is not None:
+            return self.prices
+        found = price_of(self.model) if self.server in ("openai", "azure", "other") else Prices()
+        return Prices() if found is None and self.is_local else found
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is served on this machine."""
+        host = self.base_url.split("://")[-1].split("/")[0].rsplit(":", 1)[0]
+        return host in ("127.0.0.1", "localhost", "[::1]")
 
     def key(self) -> str:
         """The key to send. Raises ModelError when the environment variable that should hold it is not set."""

@@ -15,3 +15,7 @@ class TruncatedError(ModelError):
 
 class UnusableReplyError(ModelError):
     """The model answered, but not in the form that was asked for, also after being shown what was wrong."""
+
+
+class EndpointDownError(ModelError):
+    """The endpoint cannot be used now: it does not answer, refuses the key, or its quota is used up. Work can go on later."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from forge.llm.budget import Budget
 from forge.llm.port import LedgerSink, M, Message, Purpose
 from forge.llm.reply import Reply
 from forge.llm.typed import Check, ask_typed, judge
@@ -16,14 +17,27 @@ Answer: TypeAlias = Reply | str | Exception | Callable[[Sequence[Message]], Repl
 
 
 class MemoryLedger:
-    """Keeps the calls in a list."""
+    """Keeps the calls in a list, one each, and the answers."""
 
     def __init__(self) -> None:
-        self.calls: list[ModelCall] = []
+        self._calls: dict[str, ModelCall] = {}
+        self.answers: dict[str, JSON] = {}
 
-    def record(self, call: ModelCall) -> None:
-        """Append the call."""
-        self.calls.append(call)
+    @property
+    def calls(self) -> list[ModelCall]:
+        """All calls, in the order they were begun."""
+        return list(self._calls.values())
+
+    def record(self, call: ModelCall, answer: JSON = None) -> None:
+        """Write or complete the call."""
+        if call.id not in self._calls or self._calls[call.id].status == "open":
+            self._calls[call.id] = call
+        if answer is not None:
+            self.answers.setdefault(call.request, answer)
+
+    def answer(self, request: str) -> JSON:
+        """The kept answer, or None."""
+        return self.answers.get(request)
 
 
 class FakeModel:
@@ -39,7 +53,16 @@ class FakeModel:
         self._answers = iter(answers)
         self._ledger = ledger or MemoryLedger()
         self._numbers = itertools.count(1)
+        self._marks: dict[str, str] = {}
         self.requests: list[tuple[list[Message], list[Mapping[str, Any]]]] = []
+
+    def within(self, *, stage: str = "", workflow: str = "", budget: Budget | None = None) -> FakeModel:
+        """The same fake, its calls marked; a budget is not kept."""
+        made = object.__new__(FakeModel)
+        made.__dict__ |= self.__dict__
+        marks = {"stage": stage, "workflow": workflow}
+        made._marks = {**self._marks, **{name: value for name, value in marks.items() if value}}
+        return made
 
     async def chat(
         self,
@@ -50,9 +73,12 @@ class FakeModel:
         recurring: bool = True,
         subject: str = "",
         parameters: Mapping[str, JSON] | None = None,
+        prompt: str = "",
+        sample: int | None = 0,
     ) -> Reply:
         """The next answer."""
-        return self._next(messages, tools, purpose, recurring, subject, lambda reply: None)
+        note = {"purpose": purpose, "recurring": recurring, "subject": subject, "prompt": prompt}
+        return self._next(messages, tools, note, lambda reply: None)
 
     async def typed(
         self,
@@ -63,12 +89,15 @@ class FakeModel:
         recurring: bool = True,
         subject: str = "",
         parameters: Mapping[str, JSON] | None = None,
+        prompt: str = "",
+        sample: int | None = 0,
         repairs: int = 2,
     ) -> M:
         """The next answer that fits `model`; those before it are repaired as the real client would."""
+        note = {"purpose": purpose, "recurring": recurring, "subject": subject, "prompt": prompt}
 
         async def ask(conversation: Sequence[Message], check: Check) -> Reply:
-            return self._next(conversation, None, purpose, recurring, subject, check)
+            return self._next(conversation, None, note, check)
 
         return await ask_typed(ask, messages, model, repairs, in_words=False)
 
@@ -76,9 +105,7 @@ class FakeModel:
         self,
         messages: Sequence[Message],
         tools: Sequence[Mapping[str, Any]] | None,
-        purpose: Purpose,
-        recurring: bool,
-        subject: str,
+        note: dict[str, Any],
         check: Check,
     ) -> Reply:
         self.requests.append((list(messages), list(tools or ())))
@@ -87,15 +114,14 @@ class FakeModel:
         except StopIteration:
             raise ModelError(f"the fake model has no answer to request {len(self.requests)}") from None
         call_id = f"fake-{next(self._numbers)}"
-        note: dict[str, Any] = {
-            "id": call_id, "purpose": purpose, "recurring": recurring, "endpoint": "fake", "model": "fake",
-            "request": str(len(self.requests)), "subject": subject,
+        row: dict[str, Any] = {
+            "id": call_id, "endpoint": "fake", "model": "fake", "request": str(len(self.requests)), **note, **self._marks,
         }  # fmt: skip
         if isinstance(answer, Exception):
-            self._ledger.record(ModelCall(**note, status="error", error=str(answer)))
+            self._ledger.record(ModelCall(**row, status="error", error=str(answer)))
             raise answer
         reply = answer(messages) if callable(answer) else answer
         reply = Reply(text=reply) if isinstance(reply, str) else reply
         status, problem = judge(reply, check)
-        self._ledger.record(ModelCall(**note, status=status, usage=reply.usage, error=problem))
+        self._ledger.record(ModelCall(**row, status=status, usage=reply.usage, error=problem))
         return replace(reply, call_id=call_id, model=reply.model or "fake")

@@ -1,15 +1,15 @@
-"""The ports: where calls are written, what a model looks like to those who ask it, and a budget that both share."""
+"""The ports: where calls are written and answers kept, and what a model looks like to those who ask it."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
 
+from forge.llm.budget import Budget
 from forge.llm.reply import Reply
-from forge.records import JSON, BudgetError, ModelCall
+from forge.records import JSON, ModelCall
 
 Purpose = Literal["author", "teacher", "judge", "writer", "reader", "other"]
 Message = Mapping[str, Any]
@@ -21,8 +21,14 @@ M = TypeVar("M", bound=BaseModel)
 class LedgerSink(Protocol):
     """Where model calls are written; `warehouse.ledger` fills it. May be called from any thread."""
 
-    def record(self, call: ModelCall) -> None:
-        """Write one call; writing the same id again does nothing."""
+    def record(self, call: ModelCall, answer: JSON = None) -> None:
+        """Write one call, with its answer where that is worth keeping. A call that is open is completed; a completed one
+        stays as it is.
+        """
+        ...
+
+    def answer(self, request: str) -> JSON:
+        """The kept answer to a request, or None."""
         ...
 
 
@@ -38,6 +44,8 @@ class ChatModel(Protocol):
         recurring: bool = True,
         subject: str = "",
         parameters: Mapping[str, JSON] | None = None,
+        prompt: str = "",
+        sample: int | None = 0,
     ) -> Reply:
         """One answer. See `Client.chat`."""
         ...
@@ -51,39 +59,13 @@ class ChatModel(Protocol):
         recurring: bool = True,
         subject: str = "",
         parameters: Mapping[str, JSON] | None = None,
+        prompt: str = "",
+        sample: int | None = 0,
         repairs: int = 2,
     ) -> M:
         """One answer as a validated object. See `Client.typed`."""
         ...
 
-
-class Budget:
-    """What may be spent, shared by any number of clients and threads.
-
-    Spending stops before the first call after the budget is used up; calls in flight at that moment are finished, so it
-    may be passed by as much as they cost.
-
-    Args:
-        tokens: prompt and completion tokens together; None: no limit.
-        usd: US dollars; None: no limit.
-    """
-
-    def __init__(self, *, tokens: int | None = None, usd: float | None = None):
-        self.tokens = tokens
-        self.usd = usd
-        self.spent_tokens = 0
-        self.spent_usd = 0.0
-        self._lock = threading.Lock()
-
-    def check(self) -> None:
-        """Raises BudgetError when nothing is left."""
-        if self.tokens is not None and self.spent_tokens >= self.tokens:
-            raise BudgetError(f"the budget of {self.tokens} tokens is used up", mend="raise it; finished work is kept")
-        if self.usd is not None and self.spent_usd >= self.usd:
-            raise BudgetError(f"the budget of ${self.usd:g} is used up", mend="raise it; finished work is kept")
-
-    def spend(self, call: ModelCall) -> None:
-        """Count one call."""
-        with self._lock:
-            self.spent_tokens += call.usage.total
-            self.spent_usd += call.cost_usd
+    def within(self, *, stage: str = "", workflow: str = "", budget: Budget | None = None) -> ChatModel:
+        """The same model, its calls counted for a stage or a workflow. See `Client.within`."""
+        ...

@@ -6,14 +6,14 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from forge.records import Usage
+from forge.records import JSON, Usage
 
 Finish = Literal["stop", "tool_calls", "length", "refusal"]
 """Why the model stopped: it was done, it called tools, the token limit cut it off, or it (or a filter) refused."""
 
 
 class Unreadable(ValueError):
-    """The response is no chat completion: not JSON, no choices, no message."""
+    """The response is no answer: not JSON, no choices, no message."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,12 @@ class Reply:
         text: what it said; of a refusal the words of the refusal.
         tool_calls: in the order in which it made them.
         finish: why it stopped.
-        usage: tokens, as the server counts them.
+        usage: tokens, as the server counts them; none where the answer was stored before.
         model: the version that answered, as the server names it.
-        call_id: the ledger row that paid for it.
+        call_id: the ledger row of the call.
         thought: reasoning that the server shows apart from the text.
-        raw: the response as it came, for what is read by few (log-probabilities, token ids).
+        items: output items of the Responses dialect, where reasoning among them has to go back.
+        raw: the response as it came, for what is read by few (log-probabilities, token ids); not kept with stored answers.
     """
 
     text: str = ""
@@ -47,79 +48,56 @@ class Reply:
     model: str = ""
     call_id: str = ""
     thought: str = ""
+    items: tuple[dict[str, Any], ...] = ()
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
+    @property
+    def message(self) -> dict[str, Any]:
+        """The assistant's message in chat form, to go on from."""
+        message: dict[str, Any] = {"role": "assistant", "content": self.text}
+        if self.tool_calls:
+            message["tool_calls"] = [
+                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                for call in self.tool_calls
+            ]
+        return {**message, "items": list(self.items)} if self.items else message
 
-def read_reply(data: bytes, call_id: str) -> Reply:
-    """Read a chat completion (https://platform.openai.com/docs/api-reference/chat/object).
+    def stored(self) -> JSON:
+        """What is kept of a good answer."""
+        calls = [[call.id, call.name, call.arguments] for call in self.tool_calls]
+        kept = {"text": self.text, "finish": self.finish, "model": self.model, "thought": self.thought}
+        return {**kept, "tool_calls": calls, "items": list(self.items)}
 
-    Raises:
-        Unreadable: it is none; the message says what is missing.
-    """
+    @classmethod
+    def restored(cls, value: JSON, call_id: str) -> Reply:
+        """The inverse of `stored`, for another call."""
+        calls = tuple(ToolCall(*call) for call in value["tool_calls"])
+        return cls(**{**value, "tool_calls": calls, "items": tuple(value["items"]), "call_id": call_id})
+
+
+def load(data: bytes) -> dict[str, Any]:
+    """A response's JSON object. Raises Unreadable for anything else."""
     try:
         raw = json.loads(data)
     except ValueError:
         raise Unreadable(f"not JSON: {data[:80]!r}") from None
-    choices = raw.get("choices") if isinstance(raw, dict) else None
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        raise Unreadable(f"no choices in {json.dumps(raw)[:120]}")
-    choice = choices[0]
-    message = choice.get("message")
-    if not isinstance(message, dict):
-        raise Unreadable(f"no message in {json.dumps(choice)[:120]}")
-    calls = tuple(_calls(message))
-    refusal = message.get("refusal")
-    return Reply(
-        text=str(refusal or _text(message.get("content"))),
-        tool_calls=calls,
-        finish=_finish(choice.get("finish_reason"), refusal, calls),
-        usage=read_usage(raw.get("usage")),
-        model=str(raw.get("model") or ""),
-        call_id=call_id,
-        thought=str(message.get("reasoning_content") or message.get("reasoning") or ""),
-        raw=raw,
-    )
+    if not isinstance(raw, dict):
+        raise Unreadable(f"no object: {json.dumps(raw)[:120]}")
+    return raw
 
 
-def read_usage(value: Any) -> Usage:
-    """Token counts from a response's `usage`; what is missing or odd counts 0."""
-    usage = value if isinstance(value, dict) else {}
-    details = usage.get("prompt_tokens_details")
-    return Usage(
-        prompt_tokens=_count(usage.get("prompt_tokens")),
-        completion_tokens=_count(usage.get("completion_tokens")),
-        cached_tokens=_count(details.get("cached_tokens") if isinstance(details, dict) else None),
-    )
-
-
-def _finish(reason: Any, refusal: Any, calls: tuple[ToolCall, ...]) -> Finish:
-    if refusal or reason == "content_filter":
-        return "refusal"
-    if reason == "length":
-        return "length"
-    return "tool_calls" if calls else "stop"
-
-
-def _calls(message: dict[str, Any]) -> list[ToolCall]:
-    found = message.get("tool_calls")
-    calls = [call for call in found if isinstance(call, dict)] if isinstance(found, list) else []
-    return [_call(call, position) for position, call in enumerate(calls)]
-
-
-def _call(call: dict[str, Any], position: int) -> ToolCall:
-    value = call.get("function")
-    function: dict[str, Any] = value if isinstance(value, dict) else {}
-    arguments = function.get("arguments")
-    # Some servers send the object itself instead of its text.
-    text = arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
-    return ToolCall(str(call.get("id") or f"call_{position}"), str(function.get("name") or ""), text)
-
-
-def _text(content: Any) -> str:
+def text_of(content: Any) -> str:
+    """The text of a message's content, a text or a list of parts."""
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
     return str(content or "")
 
 
-def _count(value: Any) -> int:
+def arguments_text(arguments: Any) -> str:
+    """A tool call's arguments as text; some servers send the object itself."""
+    return arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
+
+
+def count(value: Any) -> int:
+    """A token count; what is odd counts 0."""
     return max(0, value) if isinstance(value, int) else 0

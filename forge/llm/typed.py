@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from forge.llm.dialects import Form
 from forge.llm.errors import RefusedError, TruncatedError, UnusableReplyError
 from forge.llm.port import Message
 from forge.llm.reply import Reply
@@ -22,6 +23,7 @@ Ask = Callable[[Sequence[Message], Check], Awaitable[Reply]]
 """Gets one reply; the check decides whether the ledger calls it ok or invalid."""
 
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
+_UNSTRICT = ("allOf", "not", "dependentRequired", "if", "patternProperties", "prefixItems", "oneOf", "uniqueItems")
 
 
 async def ask_typed(ask: Ask, messages: Sequence[Message], model: type[M], repairs: int, *, in_words: bool) -> M:
@@ -52,11 +54,11 @@ async def ask_typed(ask: Ask, messages: Sequence[Message], model: type[M], repai
             )
         found = problem_of(reply, model)
         if found is None:
-            return parse(reply.text, model)
+            return parse(said(reply), model)
         problem = found
         conversation = [
             *conversation,
-            {"role": "assistant", "content": reply.text},
+            {"role": "assistant", "content": said(reply)},
             {"role": "user", "content": f"That cannot be used: {problem}\nAnswer again, with the corrected JSON only."},
         ]
     raise UnusableReplyError(f"no valid {model.__name__} after {repairs + 1} answers; last: {problem}")
@@ -72,10 +74,15 @@ def judge(reply: Reply, check: Check) -> tuple[Literal["ok", "invalid", "truncat
     return ("invalid", problem) if problem else ("ok", None)
 
 
+def said(reply: Reply) -> str:
+    """The answer's text: the arguments of the tool that it was asked through, else its words."""
+    return reply.tool_calls[0].arguments if reply.tool_calls else reply.text
+
+
 def problem_of(reply: Reply, model: type[BaseModel]) -> str | None:
     """What is wrong with a reply as a `model`, in words for the model; None when nothing is."""
     try:
-        parse(reply.text, model)
+        parse(said(reply), model)
     except ValidationError as error:
         lines = [f"{'.'.join(map(str, e['loc'])) or 'the answer'}: {e['msg']}" for e in error.errors()[:8]]
         return "; ".join(lines)
@@ -117,10 +124,52 @@ def find_json(text: str) -> Any:
     raise ValueError(f"there is no complete JSON in the answer ({problem})")
 
 
-def response_format(model: type[BaseModel]) -> dict[str, Any]:
-    """OpenAI's `response_format` that holds a server to the model's JSON schema."""
+def form_of(model: type[BaseModel], rung: str, *, strict: bool) -> Form:
+    """The form that holds a server to the model's JSON schema.
+
+    Args:
+        model: what the answer has to be.
+        rung: "json_schema" or "tool".
+        strict: use OpenAI's strict mode where the schema allows it; without it the schema is a wish.
+    """
     name = re.sub(r"[^A-Za-z0-9_-]", "_", model.__name__)[:64]
-    return {"type": "json_schema", "json_schema": {"name": name, "schema": model.model_json_schema()}}
+    schema = model.model_json_schema()
+    narrowed = strict_schema(schema) if strict and rung == "json_schema" else None
+    return Form(name, narrowed or schema, rung, strict=narrowed is not None)
+
+
+def strict_schema(schema: Any) -> Any:
+    """The schema as strict mode wants it: every key required, no others allowed; None where it says more than strict mode takes.
+
+    https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
+    """
+    if isinstance(schema, list):
+        items = [strict_schema(item) for item in schema]
+        return None if any(item is None for item in items) else items
+    if not isinstance(schema, dict):
+        return schema
+    if any(key in schema for key in _UNSTRICT):
+        return None
+    made = {k: v for k, v in schema.items() if k not in ("default", "properties", "$defs", "enum", "const", "required")}
+    made |= {key: schema[key] for key in ("enum", "const") if key in schema}
+    for key in ("items", "anyOf"):
+        if key in made and (narrowed := strict_schema(made[key])) is not None:
+            made[key] = narrowed
+        elif key in made:
+            return None
+    for key in ("properties", "$defs"):
+        if key in schema:
+            inner = {name: strict_schema(value) for name, value in schema[key].items()}
+            if any(value is None for value in inner.values()):
+                return None
+            made[key] = inner
+    if schema.get("type") == "object":
+        if "properties" not in schema or schema.get("additionalProperties") not in (None, False):
+            return None
+        made |= {"additionalProperties": False, "required": list(schema["properties"])}
+    elif not schema.keys() & {"type", "anyOf", "$ref", "enum", "const"}:
+        return None  # anything at all
+    return made
 
 
 def _schema_in_words(model: type[BaseModel]) -> str:

@@ -39,7 +39,9 @@ class LlmTeacher:
             view.observation,
             as_data_url(self.get_blob),
         )
-        reply = await self.client.chat(messages, tools, purpose="teacher", recurring=True, subject=view.task)
+        reply = await self.client.chat(
+            messages, tools, purpose="teacher", recurring=True, subject=view.task, sample=None
+        )
         if reply.finish == "refusal":
             raise ModelError(f"the model refused: {reply.text[:300]}")
         turn = len(view.turns)

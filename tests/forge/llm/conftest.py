@@ -33,6 +33,8 @@ class Server:
     script: list[Any]
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
     in_flight: int = 0
     most_in_flight: int = 0
     asked: threading.Event = field(default_factory=threading.Event)
@@ -57,6 +59,8 @@ def server() -> Iterator[Server]:
                 state.requests.append(body)
                 state.asked.set()
                 state.keys.append(self.headers["Authorization"])
+                state.headers.append({name.lower(): value for name, value in self.headers.items()})
+                state.paths.append(self.path)
                 step = state.script.pop(0) if len(state.script) > 1 else state.script[0]
                 state.in_flight += 1
                 state.most_in_flight = max(state.most_in_flight, state.in_flight)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from forge.llm.retry import backoff, is_retried, retry_after
+from forge.llm.retry import Rates, backoff, is_retried, rates_of, retry_after
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,24 @@ def test_waits_double_up_to_the_limit_with_full_jitter():
 def test_only_passing_faults_are_asked_again():
     assert {s for s in range(400, 600) if is_retried(s)} == {408, 409, 425, 429, *range(500, 600)}
     assert not is_retried(429, "insufficient_quota")
+
+
+@pytest.mark.parametrize(
+    ("headers", "rates"),
+    [
+        ({}, Rates()),
+        (
+            {
+                "x-ratelimit-remaining-requests": "0",
+                "x-ratelimit-remaining-tokens": "149984",
+                "x-ratelimit-reset-requests": "1m0.5s",
+                "x-ratelimit-reset-tokens": "6ms",
+            },
+            Rates(0, 149984, 60.5, 0.006),
+        ),
+        ({"x-ratelimit-remaining-requests": "many", "x-ratelimit-reset-requests": "30"}, Rates(None, None, 30.0)),
+        ({"x-ratelimit-reset-tokens": "2h1m soon"}, Rates()),
+    ],
+)
+def test_rates_are_read_from_headers(headers, rates):
+    assert rates_of(headers) == rates

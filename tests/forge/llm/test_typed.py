@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from pydantic import BaseModel
 
@@ -29,20 +31,67 @@ async def test_the_server_is_held_to_the_schema(server, ledger, ask):
 
 async def test_a_server_without_schemas_is_asked_in_words_from_then_on(server, ledger, ask):
     fenced = "Here it is:\n```json\n{\"name\": \"plan\", \"pages\": 3}\n```\nAnything else?"  # fmt: skip
-    server.script = [(400, {"error": {"message": "response_format is not supported"}}, {}), completion(fenced)]
+    refused = (400, {"error": {"message": "that is not supported"}}, {})
+    server.script = [refused, refused, completion(fenced)]
     client = ask()
-    for _ in range(2):
-        assert await client.typed(QUESTION, FileName) == FileName(name="plan", pages=3)
-    assert ["response_format" in request for request in server.requests] == [True, False, False]
-    assert '"pages"' in server.requests[1]["messages"][-1]["content"]
-    assert [c.status for c in ledger.calls] == ["error", "ok", "ok"]
+    for sample in range(2):
+        assert await client.typed(QUESTION, FileName, sample=sample) == FileName(name="plan", pages=3)
+    ways = [("response_format" in request, "tool_choice" in request) for request in server.requests]
+    assert ways == [(True, False), (False, True), (False, False), (False, False)]
+    assert '"pages"' in server.requests[2]["messages"][-1]["content"]
+    assert [c.status for c in ledger.calls] == ["error", "error", "ok", "ok"]
+
+
+async def test_a_server_that_only_knows_tools_is_asked_through_one(server, ledger, ask):
+    call = {
+        "id": "a",
+        "type": "function",
+        "function": {"name": "FileName", "arguments": '{"name": "plan", "pages": 3}'},
+    }
+    short = {**call, "function": {"name": "FileName", "arguments": '{"name": "plan"}'}}
+    server.script = [
+        (400, {"error": {"message": "unknown field response_format"}}, {}),
+        completion(None, message={"tool_calls": [short]}, finish_reason="tool_calls"),
+        completion(None, message={"tool_calls": [call]}, finish_reason="tool_calls"),
+    ]
+    assert await ask().typed(QUESTION, FileName) == FileName(name="plan", pages=3)
+    tool = server.requests[1]["tools"][0]["function"]
+    assert (tool["name"], tool["parameters"]) == ("FileName", FileName.model_json_schema())
+    assert server.requests[1]["tool_choice"] == {"type": "function", "function": {"name": "FileName"}}
+    assert "pages: Field required" in server.requests[2]["messages"][-1]["content"]
+    assert [c.status for c in ledger.calls] == ["error", "invalid", "ok"]
+
+
+class Shelf(BaseModel):
+    label: str = "none"
+    files: list[FileName]
+    kind: Literal["paper", "cloud"] | None = None
+
+
+class Anything(BaseModel):
+    extra: dict[str, int]
+
+
+async def test_strict_mode_is_used_where_the_schema_allows_it(server, ask):
+    server.script = [completion('{"label": "a", "files": [], "kind": null}'), completion('{"extra": {}}')]
+    client = ask(server="openai")
+    assert await client.typed(QUESTION, Shelf) == Shelf(label="a", files=[])
+    assert await client.typed(QUESTION, Anything) == Anything(extra={})
+    strict, loose = (request["response_format"]["json_schema"] for request in server.requests)
+    assert strict["strict"] is True
+    assert strict["schema"]["required"] == ["label", "files", "kind"]
+    assert strict["schema"]["additionalProperties"] is False
+    assert strict["schema"]["$defs"]["FileName"]["additionalProperties"] is False
+    assert "default" not in strict["schema"]["properties"]["label"]
+    assert "strict" not in loose
+    assert loose["schema"] == Anything.model_json_schema()
 
 
 async def test_a_wrong_answer_is_shown_with_what_is_wrong_and_repaired(server, ledger, ask):
     server.script = [
         completion('{"name": "plan"}'), completion("I am not sure."), completion('{"name": "plan", "pages": 3}'),
     ]  # fmt: skip
-    assert (await ask(structured="none").typed(QUESTION, FileName)).pages == 3
+    assert (await ask(structured="words").typed(QUESTION, FileName)).pages == 3
     assert [c.status for c in ledger.calls] == ["invalid", "invalid", "ok"]
     assert ledger.calls[0].error == "pages: Field required"
     second, third = server.requests[1]["messages"], server.requests[2]["messages"]
