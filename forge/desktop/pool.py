@@ -6,22 +6,29 @@ waits without a window; files are laid and applications opened after it was hand
 never comes back: every episode has a desktop of its own, and its clock is set at that moment.
 
 A spare fits a request for the same screen, zone, locale and layers; the pool makes spares for what was asked for last.
+What waits is looked at from time to time and before it is handed over; what is dead, frozen, full, slow or old is thrown
+away and made anew (`forge.desktop.recycling`). A slot may be lent for as long as its holder gives signs of life
+(`forge.desktop.lease`).
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import threading
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from forge.desktop.box import NO_LAYERS, Layers
+from forge.desktop.recycling import Inspector, Recycling
 from forge.desktop.slot import File, Slot
 from forge.records.errors import DesktopError
 from forge.records.guest import Guest
 
+log = logging.getLogger(__name__)
 _PATIENCE = 4.0  # seconds that a new spare waits for the application of the slot that was handed over
 _Kind = tuple[int, int, str, str, Layers]
 
@@ -53,6 +60,11 @@ class SlotPool:
         layers: as `guest`.
         root: FORGE_HOME; the settings' if None.
         preload: applications that wait in a spare, started but without a window.
+        lease: seconds that a holder may be silent before its slot is closed, see `Slot.lend`; no limit if None.
+        recycling: what is asked of a slot that waits.
+
+    Attributes:
+        thrown_away: why slots that waited were closed instead of handed over.
     """
 
     def __init__(
@@ -64,7 +76,13 @@ class SlotPool:
         layers: Layers = NO_LAYERS,
         root: Path | None = None,
         preload: tuple[str, ...] = ("calc",),
+        lease: float | None = None,
+        recycling: Recycling | None = None,
     ):
+        self.thrown_away: list[str] = []
+        self._lease = lease
+        self._inspector = Inspector(recycling or Recycling())
+        self._inspecting = threading.Lock()
         self._spares_wanted = spares
         self._root = root
         self._preload = preload
@@ -73,7 +91,7 @@ class SlotPool:
         self._spares: list[Slot] = []
         self._orders: list[_Order] = []
         self._working: str | None = None
-        self._prepared: dict[str, Slot] = {}
+        self._prepared: dict[str, tuple[_Order, Slot]] = {}
         self._guest = guest
         self._layers = layers
         self._failed: DesktopError | None = None
@@ -115,11 +133,23 @@ class SlotPool:
             self._orders.append(order)
             self._changed.notify_all()
 
-    def acquire(self, guest: Guest | None = None, files: Iterable[File] = (), layers: Layers = NO_LAYERS) -> Slot:
+    def acquire(
+        self,
+        guest: Guest | None = None,
+        files: Iterable[File] = (),
+        layers: Layers = NO_LAYERS,
+        lease: float | None = None,
+    ) -> Slot:
         """A slot of one's own with these files in its home; close it when done.
 
         Waits while `size` slots are open. Takes the slot prepared for this request, else a spare that fits, else makes a
         new one.
+
+        Args:
+            guest: clock, zone, locale, screen size; the default guest if None.
+            files: laid into the home.
+            layers: read-only layers of commands and Python.
+            lease: see the pool's; the pool's own if None.
 
         Raises:
             DesktopError: no slot could be made, or the pool is closed.
@@ -138,6 +168,8 @@ class SlotPool:
                 self._changed.notify_all()
             raise
         slot.on_close(self._free.release)
+        if lease or self._lease:
+            slot.lend(lease or self._lease or 0)
         with self._changed:
             self._last = slot
             self._changed.notify_all()
@@ -160,7 +192,7 @@ class SlotPool:
             self._closed = True
             self._changed.notify_all()
         self._maker.join()
-        for slot in (*self._spares, *self._prepared.values()):
+        for slot in (*self._spares, *(slot for _, slot in self._prepared.values())):
             slot.close()
         self._spares.clear()
         self._prepared.clear()
@@ -171,8 +203,8 @@ class SlotPool:
                 raise DesktopError("the pool of slots is closed")
             self._orders = [order for order in self._orders if order.key != key]  # not begun: quicker made here
             self._changed.wait_for(lambda: self._working != key)
-            slot = self._prepared.pop(key, None)
-        return _living(slot)
+            _, slot = self._prepared.pop(key, (None, None))
+        return self._fit(slot)
 
     def _take_spare(self, order: _Order) -> Slot | None:
         with self._changed:
@@ -189,7 +221,7 @@ class SlotPool:
                 else:
                     slot.close()
             # the maker is woken only after `_last` is known, so that it lets this slot go first
-        spare = _living(taken)
+        spare = self._fit(taken)
         if spare is not None:
             try:
                 spare.lay(order.files)
@@ -198,14 +230,54 @@ class SlotPool:
                 raise
         return spare
 
+    def _fit(self, slot: Slot | None) -> Slot | None:
+        """The slot if it can be handed over; else it is closed."""
+        if slot is None:
+            return None
+        with self._inspecting:
+            why = self._inspector.why_not(slot)
+        if why is None:
+            return slot
+        self._throw_away(slot, why)
+        return None
+
+    def _recycle(self) -> None:
+        """Look at what waits; what is not fit any more goes, and what it was prepared for is ordered again."""
+        with self._changed:
+            waiting = [(None, slot) for slot in self._spares] + list(self._prepared.values())
+        for order, slot in waiting:
+            with self._inspecting:
+                why = self._inspector.why_not(slot)
+            if why is None:
+                continue
+            with self._changed:  # whoever took it meanwhile looks at it for himself
+                if slot in self._spares:
+                    self._spares.remove(slot)
+                elif order is not None and self._prepared.get(order.key) == (order, slot):
+                    del self._prepared[order.key]
+                    self._orders.append(order)
+                else:
+                    continue
+            self._throw_away(slot, why)
+
+    def _throw_away(self, slot: Slot, why: str) -> None:
+        log.info("a slot made beforehand is thrown away: %s", why)
+        self.thrown_away.append(why)
+        slot.close()
+
     def _make(self) -> None:
         """Keep up what is made beforehand. Runs in a thread of its own until the pool is closed."""
+        looked = time.monotonic()
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._closed or self._next() is not None)
+                rest = looked + self._inspector.rules.every - time.monotonic()
+                self._changed.wait_for(lambda: self._closed or self._next() is not None, max(0.0, rest))
                 if self._closed:
                     return
                 last = self._last
+            if time.monotonic() - looked >= self._inspector.rules.every:
+                self._recycle()
+                looked = time.monotonic()
             if last is not None:  # the slot just handed over has the processor until its application is up
                 last.launched.wait(_PATIENCE)
             with self._changed:
@@ -223,8 +295,8 @@ class SlotPool:
                 self._working = None
                 if slot is not None and is_prepared:
                     while len(self._prepared) >= self._spares_wanted:
-                        self._prepared.pop(next(iter(self._prepared))).close()
-                    self._prepared[order.key] = slot
+                        self._prepared.pop(next(iter(self._prepared)))[1].close()
+                    self._prepared[order.key] = order, slot
                 elif slot is not None:
                     self._spares.append(slot)
                 self._changed.notify_all()
@@ -259,15 +331,3 @@ class SlotPool:
 
 def _kind(guest: Guest, layers: Layers) -> _Kind:
     return guest.width, guest.height, guest.timezone, guest.locale, layers
-
-
-def _living(slot: Slot | None) -> Slot | None:
-    """The slot if nothing in it has died since it was made."""
-    if slot is None:
-        return None
-    try:
-        slot.alive()
-    except DesktopError:
-        slot.close()
-        return None
-    return slot

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from forge.desktop.box import Layers
+from forge.desktop.health import Health
 from forge.desktop.pool import SlotPool
+from forge.desktop.recycling import Inspector, Recycling
 from forge.desktop.slot import Slot
 from forge.records import DesktopError, Guest
 from tests.forge.desktop.conftest import becomes, living
@@ -181,3 +184,52 @@ def test_closing_leaves_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "slots") == []
     with pytest.raises(DesktopError, match="closed"):
         pool.acquire()
+
+
+def test_what_waits_and_is_not_well_is_made_anew(tmp_path: Path) -> None:
+    rules = Recycling(every=0.2)
+    with SlotPool(root=tmp_path, guest=Guest(), preload=(), recycling=rules) as pool:
+        assert pool.wait_warm()
+        first = pool._spares[0]
+        os.kill(first.pids[0], signal.SIGKILL)
+        assert becomes(lambda: bool(pool._spares) and pool._spares[0] is not first)
+        assert len(pool.thrown_away) == 1
+        assert "X server" in pool.thrown_away[0]
+        assert living(first.pids) == []
+        with pool.acquire() as slot:
+            slot.alive()
+
+
+def test_what_was_prepared_and_grew_old_is_prepared_again(tmp_path: Path) -> None:
+    files = [("~/notes.txt", b"x", 0o644, False)]
+    rules = Recycling(age=1.0, every=0.2)
+    with SlotPool(root=tmp_path, preload=(), recycling=rules) as pool:
+        pool.expect(Guest(), files, start=[("editor", "~/notes.txt")])
+        assert becomes(lambda: len(pool.thrown_away) >= 1, 20)
+        assert pool.thrown_away[0].startswith("it waited for")
+        pool._inspector.rules = Recycling(every=0.2)
+        assert pool.wait_warm()
+        with pool.acquire(Guest(), files) as slot:
+            slot.launch("editor", "~/notes.txt")
+            assert [window.title.split(" ")[0] for window in slot.windows()] == ["~/notes.txt"]
+
+
+def test_only_what_is_slow_time_and_again_is_thrown_away() -> None:
+    class Waiting:
+        age = 1.0
+
+        def health(self) -> Health:
+            return Health((), latencies.pop(0), 1.0)
+
+    latencies = [3.0, 0.1, 3.0, 3.0]
+    slot, inspector = Waiting(), Inspector(Recycling())
+    assert [inspector.why_not(slot) for _ in range(4)] == [None, None, None, "it needed 3.0 s to answer"]  # type: ignore[arg-type]
+
+
+def test_a_forgotten_slot_makes_room_for_the_next(tmp_path: Path) -> None:
+    with SlotPool(1, spares=0, root=tmp_path, lease=0.5) as pool:
+        forgotten = pool.acquire()
+        pids = forgotten.pids
+        with pool.acquire(lease=60) as slot:  # waits for the only place
+            assert living(pids) == []
+            slot.alive()

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from forge.desktop.limits import MOUNTED, mount_folder
 from forge.desktop.place import cached, locale_folder, remove
 from forge.desktop.sweep import claim, forget_display, sweep
 from forge.records import DesktopError
+from tests.forge.desktop.conftest import becomes
 
 OWNER = """
 import sys, time
@@ -166,3 +168,25 @@ def test_removing_follows_no_link(tmp_path: Path) -> None:
     remove(folder)
     assert not folder.exists()
     assert (outside / "kept").exists()
+
+
+def test_nobody_is_killed_for_what_is_mounted_on_a_leftover(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dead, folder = owner(tmp_path)
+    end(dead)
+    (folder / MOUNTED[0]).mkdir()
+    is_mounted = mount_folder(folder / MOUNTED[0], 1, 10, (0, 0))  # as a slot's home is, where we may
+    bystander = subprocess.Popen(["unshare", "--user", "--mount", "sleep", "60"], stdin=subprocess.DEVNULL)
+    killed: list[int] = []
+    try:
+        assert becomes(lambda: os.readlink(f"/proc/{bystander.pid}/ns/mnt") != os.readlink("/proc/self/ns/mnt"))
+        for each in ("self", str(bystander.pid)):  # all see it
+            assert (folder.name in Path(f"/proc/{each}/mountinfo").read_text()) == is_mounted
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "kill", lambda pid, number: killed.append(pid))
+            assert sweep(tmp_path) == [folder.name]
+        assert killed == []
+        assert not folder.exists()
+        assert folder.name not in Path("/proc/self/mountinfo").read_text()
+    finally:
+        bystander.kill()
+        bystander.wait()
