@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from forge.desktop.apps import find_app
@@ -29,6 +30,8 @@ log = logging.getLogger(__name__)
 
 ENOUGH = 5
 """Sights of the same target that one walk keeps."""
+RESTARTS = 8
+"""How often one walk may need another slot."""
 OPENS = 1.5
 """Seconds within which a menu or a dialog appears."""
 HARMFUL = re.compile(
@@ -57,13 +60,24 @@ class Explorer:
         slot: the desktop; the application is open.
         app: which one.
         on_screen: called for every kept screen.
+        again: closes the slot and gives one like it was at the start, after something did not close or answer.
     """
 
-    def __init__(self, slot: Slot, app: str, on_screen: Callable[[Found], None] | None = None):
+    def __init__(
+        self,
+        slot: Slot,
+        app: str,
+        on_screen: Callable[[Found], None] | None = None,
+        again: Callable[[], Slot] | None = None,
+    ):
         self.slot = slot
         self.app = app
+        self.before_menu: str | None = None
+        """The chord that shows the menu bar, where it is hidden."""
         self.found: list[Found] = []
         self._on_screen = on_screen
+        self._again = again
+        self._restarts = 0
         self._seen: Counter[tuple[str, str, str]] = Counter()
         self._details: dict[tuple[object, ...], Detail] = {}
 
@@ -116,41 +130,90 @@ class Explorer:
 
     def menu_bar(self) -> list[Element]:
         """The menus of the menu bar, as they lie now."""
+        if self.before_menu is not None:
+            self.slot.input.key(self.before_menu)
+            self.rest(0.3, 0.15)
         tree = self.slot.tree(self.app, menus=False)
         bars = {e.path for e in tree if e.role == "menu bar"}
         return [e for e in tree if e.role in ("menu", "menu item") and e.path[:-1] in bars and e.name and e.box[2] > 4]
 
     def menus(self, *names: str, dialogs: bool = True) -> None:
         """Walk the menus of the menu bar, all of them or those named; then open the dialogs that they offer."""
-        for menu in self.menu_bar():
-            if names and menu.name not in names:
-                continue
+        for menu in [menu.name for menu in self.menu_bar() if not names or menu.name in names]:
             paths: list[tuple[str, ...]] = []
-            if self._open(menu.box):
-                self._walk((menu.name,), paths)
-            self.close_menus()
+            self.safely(partial(self._menu, menu, paths))
             for path in paths if dialogs else ():
-                if HARMFUL.search(path[-1]):
-                    continue
-                self.dialog_of(lambda path=path: self._choose(path), path)  # type: ignore[misc]
+                if not HARMFUL.search(path[-1]):
+                    self.safely(partial(self.dialog_of, partial(self.choose, path), path))
 
-    def context_menu(self, x: int, y: int) -> None:
-        """Walk the menu that a right click opens."""
+    def safely(self, step: Callable[[], object]) -> None:
+        """Take a step of the walk. After a fault of the desktop the walk goes on behind it, in a slot like the first.
+
+        Raises:
+            DesktopError: there is no way to get another slot, or too many were needed.
+        """
+        try:
+            step()
+        except DesktopError as error:
+            self._restarts += 1
+            if self._again is None or self._restarts > RESTARTS:
+                raise
+            log.info("%s: %s; the walk goes on in another slot", self.app, error)
+            self.slot = self._again()
+
+    def _menu(self, name: str, paths: list[tuple[str, ...]]) -> None:
+        menu = next((menu for menu in self.menu_bar() if menu.name == name), None)
+        if menu is not None and self._open(menu.box):
+            self._walk((name,), paths)
+        self.close_menus()
+
+    def menu_of(self, action: Callable[[], object]) -> None:
+        """Do what opens a menu, and walk it."""
         count = len(self._popups())
-        self.slot.input.click(x, y, button=3)
-        if self.becomes(lambda: len(self._popups()) > count):
-            self.rest()
+        action()
+        if self._opens(count, OPENS):
+            self.rest(0.2, 0.15)
             self._walk((), [])
         self.close_menus()
 
-    def dialog_of(self, action: Callable[[], bool], what: object = "") -> None:
-        """Do what opens a dialog, look at all of its pages, and close it again."""
+    def context_menu(self, x: int, y: int) -> None:
+        """Walk the menu that a right click opens."""
+        self.menu_of(partial(self.slot.input.click, x, y, 3))
+
+    def popup_of(self, action: Callable[[], object], what: str = "") -> None:
+        """Do what opens a list or a menu, look at it, and close it again; a dialog that came instead is closed too."""
+        before, windows = self._popups(), {w.id for w in self.slot.windows()}
+        action()
+        if self.becomes(lambda: self._popups() != before, 0.6):
+            self.rest(0.1, 0.1)
+            self.look(menu=(what,) if what else ())
+        self.close_menus()
+        if not self.leave(windows):
+            raise DesktopError(f"what {what} opened does not close")
+
+    def peek(self, path: tuple[str, ...]) -> list[str]:
+        """What a submenu offers, by name."""
+        names: list[str] = []
+        if self.choose(path):
+            self.rest(0.2, 0.1)
+            sight = self.look(menu=path)
+            names = [] if sight is None else [t.element.name for t in _entries(sight)]
+        self.close_menus()
+        return names
+
+    def dialog_of(
+        self, action: Callable[[], bool], what: object = "", tour: Callable[[Explorer], None] | None = None
+    ) -> None:
+        """Do what opens a dialog, look at all of its pages, or take a tour of it, and close it again."""
         before = {w.id for w in self.slot.windows()}
         if not action() or not self.becomes(lambda: self._new_windows(before) != [], 2.5):
             self.close_menus()
             return
         self.rest(0.3, 0.2)
-        self.dialog()
+        if tour is None:
+            self.dialog()
+        else:
+            tour(self)
         if not self.leave(before):
             raise DesktopError(f"the dialog of {what} did not close")
 
@@ -167,11 +230,11 @@ class Explorer:
         for box in [t for t in front if t.element.role == "combo box" and "disabled" not in t.element.states][:3]:
             count = len(self._popups())
             self.click(box.box)
-            if self.becomes(lambda count=count: len(self._popups()) > count, 0.6):  # type: ignore[misc]
+            if self._opens(count, 0.6):
                 self.rest(0.1, 0.1)
                 self.look()
                 self.slot.input.key("Escape")
-                self.becomes(lambda count=count: len(self._popups()) <= count, 0.6)  # type: ignore[misc]
+                self._closes(count + 1, 0.6)
 
     def leave(self, before: set[int]) -> bool:
         """Close every window that is not among `before`. Returns whether it worked."""
@@ -190,7 +253,7 @@ class Explorer:
                     self.click(button.box)
             else:
                 self.slot.input.key("alt+F4")
-            self.becomes(lambda count=count: len(self._new_windows(before)) < count, 1.2)  # type: ignore[misc]
+            self.becomes(partial(self._are_fewer, before, count), 1.2)
         return not self._new_windows(before)
 
     def close_menus(self) -> None:
@@ -200,10 +263,24 @@ class Explorer:
                 return
             count = len(self._popups())
             self.slot.input.key("Escape")
-            self.becomes(lambda count=count: len(self._popups()) < count, 0.5)  # type: ignore[misc]
+            self._closes(count, 0.5)
         self.slot.input.click(self.slot.guest.width // 2, 8)  # the title bar
         if not self.becomes(lambda: not self._popups(), 1.0):
             raise DesktopError("a menu does not close")
+
+    def _opens(self, count: int, seconds: float) -> bool:
+        return self.becomes(lambda: len(self._popups()) > count, seconds)
+
+    def _closes(self, count: int, seconds: float) -> bool:
+        return self.becomes(lambda: len(self._popups()) < count, seconds)
+
+    def _is_other(self, before: list[Pane], base: int) -> bool:
+        """Whether another submenu is open than before, beside the `base` popups that stay."""
+        now = self._popups()
+        return now != before and len(now) > base
+
+    def _are_fewer(self, before: set[int], count: int) -> bool:
+        return len(self._new_windows(before)) < count
 
     def _popups(self) -> list[Pane]:
         return [pane for pane in self.slot.panes() if pane.client is None and pane.width > 20 and pane.height > 20]
@@ -220,13 +297,13 @@ class Explorer:
     def _open(self, box: tuple[int, int, int, int]) -> bool:
         count = len(self._popups())
         self.click(box)
-        opened = self.becomes(lambda: len(self._popups()) > count)
+        opened = self._opens(count, OPENS)
         self.rest(0.1, 0.1)
         return opened
 
     def _walk(self, path: tuple[str, ...], dialogs: list[tuple[str, ...]], depth: int = 0) -> None:
         """Look at the menu that is open, and go into its submenus. Adds the paths of entries with dialogs."""
-        sight = self.look(menu=path)
+        sight = self.look(menu=path or ("context",))
         if sight is None:
             return
         entries = _entries(sight)
@@ -245,12 +322,12 @@ class Explorer:
                 continue
             before = self._popups()
             self.point(entry.box)
-            if not self.becomes(lambda before=before: self._popups() != before and len(self._popups()) > base, 0.8):  # type: ignore[misc]
+            if not self.becomes(partial(self._is_other, before, base), 0.8):
                 continue
             self.rest(0.05, 0.1)
             self._walk((*path, entry.element.name), dialogs, depth + 1)
 
-    def _choose(self, path: tuple[str, ...]) -> bool:
+    def choose(self, path: tuple[str, ...]) -> bool:
         """Choose a menu entry by its path, clicking the way there."""
         menu = next((m for m in self.menu_bar() if m.name == path[0]), None)
         if menu is None or not self._open(menu.box):
@@ -264,7 +341,7 @@ class Explorer:
                 self.click(found.box)
                 return True
             self.point(found.box)
-            if not self.becomes(lambda count=count: len(self._popups()) > count, 1.0):  # type: ignore[misc]
+            if not self._opens(count, 1.0):
                 self.click(found.box)
             self.rest(0.05, 0.08)
         return True

@@ -142,7 +142,7 @@ def _by_kind(thing: Thing, seed: str) -> str | None:
             forms = [f'Bring up the dialog for "{name}"', f'Open the "{name}" settings from the menu']
         case "menu entry" | "button" if _is_command(name):
             forms = [f"I want to {_lower(name)}", f"What do I click to {_lower(name)}?"]
-        case "menu entry" if "checked" in states:
+        case "menu entry" if "checked" in states and thing.element.role == "check menu item":
             forms = [f'Turn off "{name}" in the menu']
         case "button":
             forms = [f'Use the button for "{name}"'] if thing.element.role in BUTTONS else []
