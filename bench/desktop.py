@@ -135,8 +135,10 @@ def proportional(pid: int) -> float:
     try:
         with open(f"/proc/{pid}/smaps_rollup") as file:
             total = next(int(line.split()[1]) for line in file if line.startswith("Pss:")) / 1024
-        with open(f"/proc/{pid}/task/{pid}/children") as file:
-            children = [int(child) for child in file.read().split()]
+        children = []
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children") as file:
+                children += [int(child) for child in file.read().split()]
     except OSError:
         return total
     return total + sum(map(proportional, children))

@@ -275,8 +275,9 @@ def _below(ancestor: int, program: bytes) -> list[int]:
     while todo:
         pid = todo.pop()
         try:
-            with open(f"/proc/{pid}/task/{pid}/children") as file:
-                todo += map(int, file.read().split())
+            for task in os.listdir(f"/proc/{pid}/task"):  # any thread of the supervisor may have started it
+                with open(f"/proc/{pid}/task/{task}/children") as file:
+                    todo += map(int, file.read().split())
             with open(f"/proc/{pid}/cmdline", "rb") as file:
                 if program in file.read():
                     found.append(pid)
