@@ -15,16 +15,23 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 @app.command("list")
 def list_(
     app_: Annotated[str | None, typer.Option("--app", help="Only skills of this application.")] = None,
+    candidates: Annotated[
+        bool, typer.Option("--candidates", help="Also what has no workflow yet: the taxonomy's and the harvest's.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the skills of the library.
+    """List the skills of the library; in JSON `workflow` is null where none exists.
 
-    Example: forge skills list --app calc
+    Examples:
+
+      forge skills list --app calc
+
+      forge skills list --candidates --json | jq 'map(select(.workflow == null)) | length'
     """
     from rounds.terminal import print_json, print_table
     from skills.taxonomy import listing
 
-    rows = [row for row in listing() if app_ is None or app_ in row["apps"]]
+    rows = [row for row in listing(candidates=candidates) if app_ is None or app_ in row["apps"]]
     if as_json:
         print_json(rows)
         return
@@ -105,6 +112,37 @@ def validate(
 
 
 @app.command()
+def harvest(
+    source: Annotated[list[str] | None, typer.Option(help="Only this registry; repeatable. Default: all.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Where to write. Default: FORGE_HOME/taxonomy/harvest.csv.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Read candidates for skills from the applications' own registries, without a model. Running it again changes nothing.
+
+    Example: forge skills harvest
+    """
+    import skills.harvest as harvesting
+    from rounds.terminal import print_json, print_table
+    from skills.taxonomy import harvest_file
+
+    found = harvesting.harvest(source or ())
+    path = out or harvest_file()
+    harvesting.write(found, path)
+    rows = harvesting.counts(found)
+    if as_json:
+        keys = ("candidates", "verifiable", "areas")
+        print_json(
+            {"file": str(path), "total": len(found), "apps": {r[0]: dict(zip(keys, r[1:], strict=True)) for r in rows}}
+        )
+        return
+    total = ("all", len(found), sum(r[2] for r in rows), sum(r[3] for r in rows))
+    print_table(
+        f"{len(found)} candidates", ["application", "candidates", "leave checkable state", "areas"], [*rows, total]
+    )
+    print(f"written to {path}")
+
+
+@app.command()
 def author(
     skills: Annotated[list[str], typer.Argument(help="Ids of the skills: app.area.verb-object.")],
     title: Annotated[str, typer.Option(help="What it is, for a skill that the taxonomy does not list.")] = "",
@@ -135,12 +173,12 @@ def author(
     from rounds.play import model_for
     from rounds.terminal import Bars, print_json, print_table
     from rounds.workshop import Workshop
-    from skills.authoring.brief import Limits
+    from skills.authoring.brief import Limits, Mode
     from skills.loading import own_folder
     from warehouse.authorings import list_authorings
 
     limits = Limits(steps=steps, tokens=tokens)
-    mode = "task" if single else "workflow"
+    mode: Mode = "task" if single else "workflow"
     library = (into or own_folder()).resolve()
     wanted = [skill_of(each, apps or (), title, description) for each in skills]
     with Workshop() as workshop:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from forge.records import Skill, SkillState
+from forge.records import Settings, Skill, SkillState
 from skills.language.located import Located, load_located
 from skills.language.problems import Problems
 from skills.loading import library, load
@@ -62,11 +62,26 @@ def read_taxonomy(path: Path) -> Taxonomy:
     return Taxonomy(tuple(areas), tuple(candidates))
 
 
+def harvest_file() -> Path:
+    """Where `forge skills harvest` writes: FORGE_HOME/taxonomy/harvest.csv. It need not exist."""
+    return Settings().home / "taxonomy" / "harvest.csv"
+
+
+def candidates() -> list[Skill]:
+    """All candidates: the committed taxonomy's, and those of the harvest that are not among them."""
+    from skills.harvest import read, skill_of
+
+    path = harvest_file()
+    harvested = [skill_of(row) for row in read(path)] if path.is_file() else []
+    known = {skill.id for skill in taxonomy().candidates}
+    return [*taxonomy().candidates, *(skill for skill in harvested if skill.id not in known)]
+
+
 def all_skills() -> list[Skill]:
     """All skills, authored ones first, each group sorted by id."""
     authored = [load(path).skill for path in library()]
     known = {skill.id for skill in authored}
-    wanted = [skill for skill in taxonomy().candidates if skill.id not in known]
+    wanted = [skill for skill in candidates() if skill.id not in known]
     return [*sorted(authored, key=lambda s: s.id), *sorted(wanted, key=lambda s: s.id)]
 
 
@@ -93,10 +108,10 @@ def listing(*, candidates: bool = False) -> list[dict[str, Any]]:
                 "remarks": list(workflow.remarks),
             }
         )
-    known = {row["id"] for row in rows}
     if candidates:
+        known = {row["id"] for row in rows}
         nothing: dict[str, Any] = {"channels": [], "workflow": None, "path": None, "skeletons": 0, "remarks": []}
-        rows += [{**_row(skill), **nothing} for skill in taxonomy().candidates if skill.id not in known]
+        rows += [{**_row(skill), **nothing} for skill in all_skills() if skill.id not in known]
     return rows
 
 
