@@ -50,6 +50,7 @@ class Display:
         height: pixels.
         user: see `forge.desktop.spawn.identity`.
         admit: called with the process id of each before it does anything; puts it into a control group.
+        meanwhile: called once the server is up, before the window manager is started: what needs only a server begins.
 
     Raises:
         DesktopError: Xvfb or openbox is missing, or did not come up.
@@ -63,6 +64,7 @@ class Display:
         *,
         user: int | None = None,
         admit: Callable[[int], None] = lambda pid: None,
+        meanwhile: Callable[[Display], None] = lambda display: None,
     ):
         self.width = width
         self.height = height
@@ -75,6 +77,7 @@ class Display:
         self.cookie = folder / "xauthority"
         try:
             self._start_server()
+            meanwhile(self)
             self._start_manager()
         except BaseException:
             self.close()

@@ -474,9 +474,13 @@ class Slot:
             ) from None
         self.lay(home_files)
         self._display = display = Display(
-            folder, self.guest.width, self.guest.height, user=enclosure.user, admit=enclosure.admit
+            folder,
+            self.guest.width,
+            self.guest.height,
+            user=enclosure.user,
+            admit=enclosure.admit,
+            meanwhile=lambda display: self._start_box(display, enclosure),
         )
-        self._start_box(display, enclosure)
         enclosure.watch(lambda: self.pids, lambda: stop(self._box))
         self._windows = Windows(display)
         self._stack.callback(self._windows.close)
