@@ -1,7 +1,8 @@
 """The port between the turn loop and a desktop, and its real side over `forge.desktop.Slot`.
 
 An environment executes canonical actions and says what can be seen. It knows nothing of prompts, budgets or rewards. A
-DesktopError that leaves it is a fault of the infrastructure; anything the agent did wrong is a result with `error` set.
+DesktopError that leaves it is a fault of the infrastructure, but for an ExhaustedError; anything else that the agent did
+wrong is a result with `error` set.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from forge.desktop import acting
 from forge.desktop.acting import Settle
-from forge.records import Action, Bash, Element, Observation, Wait, Zoom
+from forge.records import Action, Bash, DesktopError, Element, Observation, Wait, Zoom
 
 if TYPE_CHECKING:
     from forge.desktop.slot import Slot
@@ -102,8 +103,15 @@ class SlotEnvironment:
         self._seen_blob: tuple[bytes, str] = (b"", "")
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
-        """Call something that touches the slot in the slot's own thread; calls never overlap."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, functools.partial(function, *args))
+        """Call something that touches the slot in the slot's own thread; calls never overlap.
+
+        Raises:
+            ExhaustedError: the slot broke because the agent used up what it may use of the host.
+        """
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, functools.partial(function, *args))
+        except DesktopError as error:
+            raise self.slot.blame(error) from error
 
     async def observe(self) -> Observation:
         return await self.run(self._observe)

@@ -19,7 +19,7 @@ from forge.desktop.shell import ShellResult
 from forge.desktop.windows import Window
 from forge.harness.dialects import Call
 from forge.harness.teachers.base import Response, View
-from forge.records import DesktopError, Element, Guest, InputError, Provenance
+from forge.records import DesktopError, Element, ExhaustedError, Guest, InputError, Provenance
 
 
 @dataclass
@@ -34,6 +34,7 @@ class FakeDesktop:
         commands: answers of the shell; unknown commands exit with 127.
         frozen: whether the picture stays the same whatever happens.
         broken: when set, everything raises DesktopError with this text.
+        exhausted: whether it broke because the agent used up what it may use.
         home: the guest's home on the host.
     """
 
@@ -44,6 +45,7 @@ class FakeDesktop:
     commands: dict[str, ShellResult] = field(default_factory=dict)
     frozen: bool = False
     broken: str = ""
+    exhausted: bool = False
     home: Path = Path("/nonexistent")
     log: list[tuple[object, ...]] = field(default_factory=list)
 
@@ -55,6 +57,9 @@ class FakeDesktop:
     def alive(self) -> None:
         if self.broken:
             raise DesktopError(self.broken)
+
+    def blame(self, error: DesktopError) -> DesktopError:
+        return ExhaustedError(error.message) if self.exhausted else error
 
     def screenshot(self) -> Screenshot:
         self.alive()

@@ -24,6 +24,7 @@ from forge.records import (
     DesktopError,
     Done,
     EndedBy,
+    ExhaustedError,
     Harness,
     HarnessError,
     ModelError,
@@ -71,6 +72,8 @@ async def play(
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
     try:
         await episode.run()
+    except ExhaustedError as error:
+        episode.end(EndedBy.EXHAUSTED, str(error))
     except DesktopError as error:
         episode.end(EndedBy.FAULT, str(error))
     except ModelError as error:

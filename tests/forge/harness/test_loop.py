@@ -229,6 +229,17 @@ async def test_a_fault_of_the_desktop_is_no_failure_of_the_agent(new_stage: NewS
     assert len(went.turns) == 2
 
 
+async def test_a_desktop_that_the_agent_used_up_is_the_agents_doing(new_stage: NewStage) -> None:
+    stage = new_stage()
+
+    def bomb(view: View) -> Response:
+        stage.desktop.broken, stage.desktop.exhausted = "the box ended", True
+        return Response(calls=(clicks(),))
+
+    went = await stage.play([bomb])
+    assert (went.ended_by, went.error) == (EndedBy.EXHAUSTED, "the box ended")
+
+
 async def test_a_desktop_found_dead_at_the_end_is_a_fault(new_stage: NewStage) -> None:
     stage = new_stage()
 
