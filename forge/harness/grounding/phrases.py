@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from forge.harness.grounding.visible import BUTTONS, Thing
+from forge.harness.grounding.visible import BUTTONS, Thing, clean
 
 T = TypeVar("T")
 
@@ -120,7 +120,7 @@ def _by_kind(thing: Thing, seed: str) -> str | None:
             forms = [f'{verb} the option "{name}"', f'{verb} "{name}"']
         case "radio button":
             forms = [f'Decide for "{name}"', f'Choose the option "{name}"']
-        case "drop-down list":
+        case "drop-down list" if name != clean(thing.element.name):
             forms = [f'Choose another value for "{name}"', f'See the choices for "{name}"']
         case "text field":
             forms = [f'Enter something for "{name}"', f'Put the cursor where "{name}" is typed']
@@ -136,7 +136,7 @@ def _by_kind(thing: Thing, seed: str) -> str | None:
             forms = [f"Sort the list by {name}", f'Sort by the column "{name}"']
         case "row" | "list entry":
             forms = [f'Select the entry "{name}"', f'Mark "{name}" in the list']
-        case "icon":
+        case "icon" if not thing.context.startswith("dialog "):
             forms = [f'Select the item "{name}"']
         case "menu entry" if thing.element.name.rstrip().endswith(("...", "…")):
             forms = [f'Bring up the dialog for "{name}"', f'Open the "{name}" settings from the menu']
@@ -153,7 +153,8 @@ def _by_kind(thing: Thing, seed: str) -> str | None:
 
 def _is_command(name: str) -> bool:
     words = name.split()
-    return len(words) >= 2 and words[0].lower() in verbs() and words[0].lower() != "new"
+    begins = words[0].lower() in verbs() and words[0].lower() != "new"
+    return len(words) >= 2 and begins and words[-1].lower() not in ("to", "as", "with", "for", "in", "from", "at", "by")
 
 
 def _lower(name: str) -> str:

@@ -107,7 +107,7 @@ def contains(outer: Box, inner: Box, slack: int = 2) -> bool:
 
 def clean(name: str) -> str:
     """A name as a person would say it: one line, no key hints, no dots at the end; empty when it is none."""
-    name = " ".join(name.replace("…", "...").split())
+    name = " ".join(name.strip().split("\n")[0].replace("…", "...").split())
     name = re.sub(r"\s*\((Ctrl|Alt|Shift|F\d)[^)]*\)$", "", name)
     name = name.removesuffix("...").rstrip(" :")
     if len(name) > NAME_LENGTH or not re.search(r"\w", name) or any(not c.isprintable() for c in name):
@@ -119,6 +119,10 @@ def name_of(sight: Sight, index: int, above: list[tuple[int, Element]], detail: 
     """What a thing is called: by itself, its label, its description, or the panel that it fills."""
     element = sight.elements[index]
     own = clean(element.name)
+    if element.role == "combo box":  # what it is called is often only what is chosen in it
+        label = clean(detail.label) or _label_beside(sight, index)
+        if label:
+            return label
     if element.role == "table cell" and any(outer.role == "document spreadsheet" for _, outer in above):
         return clean(element.text or "") or own
     if own and not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", own):  # the file name of an icon
