@@ -195,6 +195,10 @@ class Slot:
         """The file with the display's cookie, for a viewer on the host."""
         return self._screen_server.cookie
 
+    def connect(self) -> Any:
+        """A python-xlib connection to the display; the caller closes it."""
+        return self._screen_server.connect()
+
     @property
     def display_socket(self) -> Path:
         """The X server's socket on the host."""
