@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from forge.llm.port import ChatModel
+from forge.llm import Client
 from forge.records import InputError, ModelError, Skill, SkillState, digest
 from rounds.items import Item, Progress, Tally, Writes, run_items
 from rounds.smoke import WorkshopBench
@@ -95,7 +95,7 @@ class FileKeeper:
 async def author_all(
     workshop: Workshop,
     commissions: Sequence[Commission],
-    model: ChatModel,
+    model: Client,
     *,
     limit: int = 2,
     progress: Progress | None = None,
@@ -114,7 +114,7 @@ async def author_all(
     return await run_items(workshop.warehouse, "author", items, work, limit=limit, progress=progress)
 
 
-async def author_one(workshop: Workshop, commission: Commission, model: ChatModel) -> Writes:
+async def author_one(workshop: Workshop, commission: Commission, model: Client) -> Writes:
     """Author one skill and promote what came of it.
 
     Raises:
@@ -126,7 +126,12 @@ async def author_one(workshop: Workshop, commission: Commission, model: ChatMode
         lessons = lessons_for(connection, commission.skill.apps)
     brief = Brief(commission.skill, commission.mode, lessons, commission.limits, commission.smoke)
     keeper = FileKeeper(workshop.settings.home.resolve() / "authoring" / f"{digest(commission.key)[:16]}.json")
-    report, draft = await author(brief, model, WorkshopBench(workshop), keeper, subject=commission.subject)
+    budget = model.budget.part(
+        f"authoring {commission.skill.id}", tokens=commission.limits.tokens,
+        source=lambda: warehouse.ledger.spent_for(commission.subject),
+    )  # fmt: skip
+    counted = model.within(stage="author", workflow=commission.skill.id, budget=budget)
+    report, draft = await author(brief, counted, WorkshopBench(workshop), keeper, subject=commission.subject)
     if report.outcome is Outcome.ENDPOINT_DOWN:
         raise ModelError(
             f"authoring {commission.skill.id}: {report.reason}", mend="start the endpoint and run it again"

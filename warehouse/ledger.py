@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 from sqlalchemy.engine import Connection, Engine
 
 from forge.records import JSON, ModelCall, Usage
@@ -68,6 +68,18 @@ class Ledger:
         with read(self._engine) as connection:
             used, usd, reserved, reserved_usd = connection.execute(query).one()
         return int(used or 0) + int(reserved or 0), float(usd or 0) + float(reserved_usd or 0)
+
+    def spent_for(self, subject: str) -> tuple[int, float]:
+        """(tokens, US dollars) of all calls for one subject; open calls count what they may use at most."""
+        is_open = ModelCallRow.status == "open"
+        tokens = ModelCallRow.prompt_tokens + ModelCallRow.completion_tokens
+        query = select(
+            func.sum(case((is_open, ModelCallRow.reserved_tokens), else_=tokens)),
+            func.sum(case((is_open, ModelCallRow.reserved_usd), else_=ModelCallRow.cost_usd)),
+        ).where(ModelCallRow.subject == subject)
+        with read(self._engine) as connection:
+            used, usd = connection.execute(query).one()
+        return int(used or 0), float(usd or 0)
 
     def calls(self, subject: str | None = None) -> list[ModelCall]:
         """All calls, or those for one subject, in the order they were made."""

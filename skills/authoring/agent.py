@@ -13,13 +13,14 @@ import time
 from typing import Any, Protocol
 
 from forge.llm.port import ChatModel
+from forge.llm.prompts import Prompt
 from forge.llm.reply import Reply
-from forge.records import BudgetError, ModelError, Usage
+from forge.records import BudgetError, ModelError
 from skills.authoring.brief import Brief, Outcome, Report
 from skills.authoring.catalogue import workflow_text
 from skills.authoring.draft import Draft
 from skills.authoring.port import Bench
-from skills.authoring.prompts import render
+from skills.authoring.prompts import PROMPTS
 from skills.authoring.tools import Bag, Result, Toolbox, definitions
 
 EXAMPLE = "calc.formula.total-below-column"
@@ -40,46 +41,12 @@ class Keeper(Protocol):
         ...
 
 
-class Metered:
-    """A model that counts what one authoring run uses of it, and stops it at its limit of tokens."""
-
-    def __init__(self, model: ChatModel, limit: int, used: Usage):
-        self._model, self._limit, self.used = model, limit, used
-
-    async def chat(self, *args: Any, **more: Any) -> Reply:
-        """As the model's. Raises BudgetError when the run's tokens are used up."""
-        self._check()
-        reply = await self._model.chat(*args, **more)
-        self._count(reply.usage)
-        return reply
-
-    async def typed(self, messages: Any, model: Any, **more: Any) -> Any:
-        """As the model's. What repairs use is in the ledger only; the answer counts by its length."""
-        self._check()
-        answer = await self._model.typed(messages, model, **more)
-        text = len(answer.model_dump_json())
-        asked = sum(len(str(m.get("content", ""))) for m in messages)
-        self._count(Usage(prompt_tokens=asked // 4, completion_tokens=text // 4))
-        return answer
-
-    def _check(self) -> None:
-        if self.used.total >= self._limit:
-            raise BudgetError(f"the {self._limit} tokens of this authoring run are used up")
-
-    def _count(self, usage: Usage) -> None:
-        self.used = Usage(
-            prompt_tokens=self.used.prompt_tokens + usage.prompt_tokens,
-            completion_tokens=self.used.completion_tokens + usage.completion_tokens,
-            cached_tokens=self.used.cached_tokens + usage.cached_tokens,
-        )
-
-
 async def author(brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *, subject: str) -> tuple[Report, Draft]:
     """Author one skill, or go on where a killed run stopped.
 
     Args:
         brief: the job.
-        model: who authors, writes the rubric and reads blindly, in conversations of their own.
+        model: who authors, writes the rubric and reads blindly, in conversations of their own; its budget is the run's.
         bench: where drafts are tried.
         keeper: keeps the state.
         subject: for the ledger: one for all calls of this run.
@@ -91,26 +58,27 @@ async def author(brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *
         DesktopError: the machine failed; run it again, nothing is lost.
     """
     state = keeper.load() or {}
-    bag = Bag.from_json(brief.skill, state["bag"]) if state else Bag(Draft(brief.skill))
-    messages: list[dict[str, Any]] = state.get("messages") or _opening(brief)
-    metered = Metered(model, brief.limits.tokens, Usage.model_validate(state.get("used", {})))
+    bag = Bag.from_json(brief.skill, state["bag"]) if "bag" in state else Bag(Draft(brief.skill))
+    if "messages" not in state:
+        opening = _opening(brief)
+        state = {"messages": list(opening.messages), "prompt": opening.version}
+    messages: list[dict[str, Any]] = state["messages"]
     steps, spent = int(state.get("steps", 0)), float(state.get("seconds", 0.0))
-    toolbox = Toolbox(brief, bag, bench, metered, subject)
+    toolbox = Toolbox(brief, bag, bench, model, subject)
     began = time.monotonic()
 
     def keep(outcome: Outcome | None = None) -> None:
         keeper.save(
             {
-                "messages": messages, "bag": bag.to_json(), "used": metered.used.to_json(), "steps": steps,
-                "seconds": spent + time.monotonic() - began, "outcome": outcome,
+                "messages": messages, "bag": bag.to_json(), "steps": steps, "seconds": spent + time.monotonic() - began,
+                "outcome": outcome, "prompt": state["prompt"],
             }
         )  # fmt: skip
 
     def ended(outcome: Outcome, reason: str = "") -> tuple[Report, Draft]:
         seconds = spent + time.monotonic() - began
         report = Report(
-            outcome, reason or bag.reason, bag.version, steps, metered.used, 0.0, seconds, bag.lessons, bag.readers,
-            bag.acceptance,
+            outcome, reason or bag.reason, bag.version, steps, seconds, bag.lessons, bag.readers, bag.acceptance,
         )  # fmt: skip
         return report, bag.draft
 
@@ -128,8 +96,13 @@ async def author(brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *
                 return ended(Outcome.BUDGET, f"{steps} turns were used up")
             if spent + time.monotonic() - began > brief.limits.seconds:
                 return ended(Outcome.BUDGET, f"{brief.limits.seconds:g} s were used up")
-            reply = await metered.chat(
-                _sent(messages), definitions(), purpose="author", recurring=False, subject=subject
+            reply = await model.chat(
+                _sent(messages),
+                definitions(),
+                purpose="author",
+                recurring=False,
+                subject=subject,
+                prompt=state["prompt"],
             )
             steps += 1
             messages.append(_assistant(reply))
@@ -142,15 +115,11 @@ async def author(brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *
         return ended(Outcome.ENDPOINT_DOWN, str(error))
 
 
-def _opening(brief: Brief) -> list[dict[str, Any]]:
-    system = render(
+def _opening(brief: Brief) -> Prompt:
+    return PROMPTS.render(
         "author", skill=brief.skill, mode=brief.mode, limits=brief.limits, lessons=brief.lessons,
         example=workflow_text(EXAMPLE),
     )  # fmt: skip
-    return [
-        {"role": "system", "content": system},
-        {"role": "user", "content": f"Author {brief.skill.id}. Begin by looking up what you will build on."},
-    ]
 
 
 def _assistant(reply: Reply) -> dict[str, Any]:

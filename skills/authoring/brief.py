@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from forge.records import Skill, Usage
+from forge.records import Skill
 
 Mode = Literal["workflow", "task"]
 """`workflow`: one reusable workflow for the skill. `task`: a single task from scratch, the baseline to compare with."""
@@ -31,7 +31,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one authoring run may use: model turns, tokens of all its calls, seconds."""
+    """What one authoring run may use: model turns, seconds, and tokens of all its calls (held by the model's budget)."""
 
     steps: int = 40
     tokens: int = 600_000
@@ -59,15 +59,13 @@ class Brief:
 
 @dataclass
 class Report:
-    """What came of an authoring run; a row of the warehouse.
+    """What came of an authoring run; a row of the warehouse, where the ledger's sums stand beside it.
 
     Attributes:
         outcome: how it ended.
         reason: in a sentence or two.
         version: of the promoted workflow.
         steps: turns of the author.
-        usage: tokens of all calls: author, rubric's writer, readers.
-        cost_usd: by the endpoint's prices.
         lessons: what the author wants the next one to know.
         readers: what blind readers found, with what was said to it.
         acceptance: the accepted share of the last smoke batch; None without one.
@@ -77,8 +75,6 @@ class Report:
     reason: str = ""
     version: str | None = None
     steps: int = 0
-    usage: Usage = field(default_factory=Usage)
-    cost_usd: float = 0.0
     seconds: float = 0.0
     lessons: list[str] = field(default_factory=list)
     readers: list[dict[str, Any]] = field(default_factory=list)
@@ -86,4 +82,4 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
-        return {**asdict(self), "outcome": str(self.outcome), "usage": self.usage.to_json()}
+        return {**asdict(self), "outcome": str(self.outcome)}

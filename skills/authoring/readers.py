@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from forge.llm.port import ChatModel
+from forge.llm.port import ChatModel, M, Purpose
 from forge.records import Task
-from skills.authoring.prompts import render
+from skills.authoring.prompts import PROMPTS
 
 
 class Reading(BaseModel):
@@ -79,27 +80,24 @@ async def read_blind(model: ChatModel, task: Task, subject: str) -> Agreement:
         ModelError: an answer could not be had or used.
     """
     files, start, criteria = sorted(a.path for a in task.artifacts), _start(task), _criteria(task)
+    ask = partial(_ask, model, subject)
     reading, again = await asyncio.gather(
-        model.typed(
-            _ask(render("reader_task", instruction=task.instruction, files=files, start=start)), Reading,
-            purpose="reader", recurring=False, subject=subject,
-        ),
-        model.typed(
-            _ask(render("reader_rubric", criteria=criteria, files=files)), Reconstruction,
-            purpose="reader", recurring=False, subject=subject,
-        ),
-    )  # fmt: skip
-    statements = [*reading.must, *(f"not: {line}" for line in reading.must_not)]
-    question = render(
-        "compare", instruction=task.instruction, statements=statements, unclear=reading.unclear, criteria=criteria,
+        ask("reader", Reading, "reader_task", instruction=task.instruction, files=files, start=start),
+        ask("reader", Reconstruction, "reader_rubric", criteria=criteria, files=files),
+    )
+    comparison = await ask(
+        "judge", Comparison, "compare", instruction=task.instruction, criteria=criteria,
+        statements=[*reading.must, *(f"not: {line}" for line in reading.must_not)], unclear=reading.unclear,
         reconstructed=again.instruction,
     )  # fmt: skip
-    comparison = await model.typed(_ask(question), Comparison, purpose="judge", recurring=False, subject=subject)
     return Agreement(task.id, reading, again.instruction, comparison)
 
 
-def _ask(text: str) -> Sequence[dict[str, str]]:
-    return [{"role": "user", "content": text}]
+async def _ask(model: ChatModel, subject: str, purpose: Purpose, answer: type[M], template: str, **values: Any) -> M:
+    question = PROMPTS.render(template, **values)
+    return await model.typed(
+        question.messages, answer, purpose=purpose, recurring=False, subject=subject, prompt=question.version
+    )
 
 
 def _start(task: Task) -> list[str]:

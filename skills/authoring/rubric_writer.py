@@ -17,7 +17,7 @@ from forge.records import InputError
 from skills.authoring.catalogue import describe, entries
 from skills.authoring.draft import CriterionText, Draft
 from skills.authoring.outline import outline
-from skills.authoring.prompts import render
+from skills.authoring.prompts import PROMPTS
 from skills.drawing import Draw
 from skills.workflow import Workflow
 
@@ -55,10 +55,12 @@ async def write_rubric(
         UnusableReplyError: no rubric that can be read came of it.
         ModelError: the endpoint failed.
     """
-    question = render("rubric", **_shown(draft, workflow, draws), note=note)
-    conversation: list[dict[str, Any]] = [{"role": "user", "content": question}]
+    question = PROMPTS.render("rubric", **_shown(draft, workflow, draws), note=note)
+    conversation: list[dict[str, Any]] = list(question.messages)
     for _ in range(ATTEMPTS):
-        answer = await model.typed(conversation, RubricText, purpose="author", recurring=False, subject=subject)
+        answer = await model.typed(
+            conversation, RubricText, purpose="author", recurring=False, subject=subject, prompt=question.version
+        )
         candidate = Draft(draft.skill, draft.files, tuple(answer.criteria), draft.current_basis())
         try:
             candidate.load(graded=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from forge.llm.errors import UnusableReplyError
+from forge.llm.errors import RefusedError, TruncatedError, UnusableReplyError
 from forge.llm.port import ChatModel
 from forge.records import InputError, Skill
 from skills.authoring import catalogue
@@ -180,7 +180,7 @@ class Toolbox:
         run: Callable[[Any], Awaitable[Result]] = getattr(self, f"_{name}")
         try:
             result = await run(args)
-        except (InputError, UnusableReplyError) as error:
+        except (InputError, RefusedError, TruncatedError, UnusableReplyError) as error:
             return Result(f"{error}")
         if len(result.text) > RESULT_CHARACTERS:
             result.text = f"{result.text[:RESULT_CHARACTERS]}\n[{len(result.text) - RESULT_CHARACTERS} characters cut]"

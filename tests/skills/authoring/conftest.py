@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import skills
-from forge.llm import Reply
+from forge.llm import Budget, Reply
 from forge.llm.reply import ToolCall
 from forge.records import Skill, Usage
 from skills import Draw, Kitchen, Workflow
@@ -104,6 +104,11 @@ class Scripted:
         self.turns = list(turns)
         self.comparison = comparison or {"ungraded": [], "unasked": [], "ambiguous": []}
         self.questions: list[tuple[str, str]] = []
+        self.budget = Budget()
+
+    def within(self, **more: Any) -> Scripted:
+        self.budget = more.get("budget") or self.budget
+        return self
 
     async def chat(self, messages: Sequence[Mapping[str, Any]], tools: Any = None, **more: Any) -> Reply:
         self.questions.append(("author", json.dumps(list(messages))))
