@@ -27,6 +27,7 @@ from typing import Any
 
 from forge.desktop import clock, files, inside
 from forge.desktop.accessibility import Found, at_point, cell_elements, elements, parse_ref
+from forge.desktop.activity import Activity
 from forge.desktop.apps import APPS, App, app_of, find_app, lay_settings, settings
 from forge.desktop.box import HOME, NO_LAYERS, BoxPlan, Layers, chown_home
 from forge.desktop.channel import Channel
@@ -488,7 +489,8 @@ class Slot:
         enclosure.watch(lambda: self.pids, lambda: stop(self._box))
         self._windows = Windows(display)
         self._stack.callback(self._windows.close)
-        self._settler = Settler(display)
+        assert self._box is not None
+        self._settler = Settler(display, Activity(self._box.pid))
         self._stack.callback(self._settler.close)
         self.input = Input(display, self._settler.mark)
         self._stack.callback(self.input.close)
