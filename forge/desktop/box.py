@@ -48,10 +48,12 @@ class Layers:
     Args:
         commands: folders put first in PATH, in this order.
         python: folders put first in PYTHONPATH, in this order.
+        homes: further paths inside at which the home is found, for programs that expect it elsewhere.
     """
 
     commands: tuple[Path, ...] = ()
     python: tuple[Path, ...] = ()
+    homes: tuple[str, ...] = ()
 
 
 NO_LAYERS = Layers()
@@ -110,7 +112,7 @@ class BoxPlan:
         Raises:
             DesktopError: the guest's zone or locale is unknown, or a folder cannot be bound.
         """
-        binds = [(self.home, HOME, True)]
+        binds = [(self.home, path, True) for path in (HOME, *self.layers.homes)]
         if self.tmp is not None:
             binds.append((self.tmp, "/tmp", True))
         binds += [(path, f"/opt/forge/commands/{i}", False) for i, path in enumerate(self.layers.commands)]

@@ -143,6 +143,16 @@ class Input:
                 if len(symbols) > 1:
                     self._pause()
 
+    def down(self, key: str) -> None:
+        """Press one key and leave it so. Raises as `key`."""
+        with self._action():
+            self._press(self._place(self._key(key))[0], True)
+
+    def up(self, key: str) -> None:
+        """Let go of one key. Raises as `key`."""
+        with self._action():
+            self._press(self._place(self._key(key))[0], False)
+
     def hold(self, keys: str, seconds: float) -> None:
         """Hold a chord for some seconds. Raises as `key`."""
         with self._action():

@@ -14,13 +14,14 @@ import io
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
 
 from forge.desktop import acting
 from forge.desktop.box import NO_LAYERS, Layers
+from forge.desktop.health import Health
 from forge.desktop.mirror import Mirror
 from forge.desktop.screen import Screenshot
 from forge.desktop.server import wire
@@ -69,6 +70,12 @@ class RemoteInput:
 
     def key(self, keys: str) -> None:
         self._send("key", keys=keys)
+
+    def down(self, key: str) -> None:
+        self._send("down", key=key)
+
+    def up(self, key: str) -> None:
+        self._send("up", key=key)
 
     def hold(self, keys: str, seconds: float) -> None:
         self._send("hold", keys=keys, seconds=seconds)
@@ -144,6 +151,7 @@ class RemoteSlot(Slot):
         self._mirror: Mirror | None = None
         self._known: Screenshot | None = None
         self._stopped = False
+        self._lent = time.monotonic()
         self._is_closed = False
         self._on_close: list[Callable[[], None]] = []
         self._closing = threading.Lock()
@@ -172,6 +180,15 @@ class RemoteSlot(Slot):
     @property
     def xauthority(self) -> Path:
         self._not_here("xauthority")
+
+    @property
+    def display_socket(self) -> Path:
+        self._not_here("display")
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was lent."""
+        return time.monotonic() - self._lent
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -276,6 +293,26 @@ class RemoteSlot(Slot):
 
     def alive(self) -> None:
         self._call("GET", "alive")
+
+    def blame(self, error: DesktopError) -> DesktopError:
+        """The error itself: the server has said already whose fault it is."""
+        return error
+
+    def dead(self) -> Iterator[tuple[str, str]]:
+        yield from ((each.what, each.says) for each in self.health().findings)
+
+    def health(self) -> Health:
+        body: wire.HealthBody = self._call("GET", "health", wire.HealthBody)
+        return body.health()
+
+    def lend(self, seconds: float) -> None:
+        """Nothing: the server's lease is kept by the connection for as long as this process lives."""
+
+    def renew(self) -> bool:
+        renewal: wire.Renewal = self._connection.call(
+            "POST", "/v1/renew", wire.Renewal, body=wire.Renewal(slots=(self.id,))
+        )
+        return self.id in renewal.slots
 
     def stop(self) -> None:
         if not self._stopped:
@@ -399,7 +436,13 @@ class RemotePool:
                 )
         return common
 
-    def acquire(self, guest: Guest | None = None, files: Iterable[File] = (), layers: Layers = NO_LAYERS) -> RemoteSlot:
+    def acquire(
+        self,
+        guest: Guest | None = None,
+        files: Iterable[File] = (),
+        layers: Layers = NO_LAYERS,
+        lease: float | None = None,
+    ) -> RemoteSlot:
         """A slot of one's own with these files in its home; waits while all are lent.
 
         Raises DesktopError: no server can be reached, or none could make a slot.
@@ -408,7 +451,7 @@ class RemotePool:
             guest=guest or Guest(),
             files=tuple(map(wire.FileBody.of, files)),
             layers=_names(layers),
-            lease=self._lease,
+            lease=lease or self._lease,
         )
         while True:
             for connection in self._living():

@@ -163,6 +163,11 @@ def _add_desktop(app: FastAPI, desk: Desk) -> None:
         """502 when something under the slot has died."""
         await desk.do(slot, lambda s: s.alive())
 
+    @app.get("/v1/slots/{slot}/health")
+    async def slot_health(slot: str) -> wire.HealthBody:
+        """What is wrong with a slot."""
+        return await desk.do(slot, lambda s: wire.HealthBody.of(s.health()))
+
     @app.post("/v1/slots/{slot}/stop", status_code=204)
     async def stop(slot: str) -> None:
         """Kill everything the guest runs; the home stays readable."""

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Base64Bytes, BaseModel, ConfigDict, Field
 
 from forge.desktop import acting
+from forge.desktop.health import Finding, Health
 from forge.desktop.screen import Screenshot
 from forge.desktop.windows import Pane, Window
 from forge.records.action import Action
@@ -225,7 +226,7 @@ class ActAnswer(Wire):
 class InputOrder(Wire):
     """Raw input in pixels: a method of `forge.desktop.input.Input` with its arguments."""
 
-    what: str = Field(pattern="^(move|click|press|release|drag|scroll|type|key|hold|position)$")
+    what: str = Field(pattern="^(move|click|press|release|drag|scroll|type|key|down|up|hold|position)$")
     arguments: dict[str, Any] = {}
 
 
@@ -301,6 +302,22 @@ class SnapshotFacts(Wire):
     name: str
     size: int
     entries: tuple[FileEntry, ...]
+
+
+class HealthBody(Wire):
+    """How a slot is, as `forge.desktop.health.Health`."""
+
+    findings: tuple[tuple[str, str], ...]
+    latency: float
+    age: float
+
+    @classmethod
+    def of(cls, health: Health) -> HealthBody:
+        findings = tuple((each.what, each.says) for each in health.findings)
+        return cls(findings=findings, latency=health.latency, age=health.age)
+
+    def health(self) -> Health:
+        return Health(tuple(Finding(*each) for each in self.findings), self.latency, self.age)
 
 
 class Renewal(Wire):

@@ -28,7 +28,7 @@ from tests.forge.desktop.server.conftest import TOKEN
 pytestmark = pytest.mark.desktop
 BOOK = "~/Documents/stock.xlsx"
 QUICK = Settle(0.3, 0.15, 3.0)
-OURS = {"open", "owner"}
+OURS = {"connect", "limits", "open", "owner"}
 """What only a slot of this machine has."""
 
 

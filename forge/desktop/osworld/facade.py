@@ -1,0 +1,365 @@
+"""A slot that speaks OSWorld's guest protocol, as that benchmark's virtual machine does on its port 5000.
+
+There is no token in that protocol: whoever reaches the port can do all that the slot can, so it is for loopback. Two calls
+are our own: `POST /forge/reset` makes the desktop anew (a virtual machine is reset from outside), `GET /forge/slot` says what
+it is. Software finds its home at /home/user too.
+
+What it does NOT cover: sudo and the network (there is none inside), VLC's and Chrome's own ports, a wallpaper that shows;
+`/terminal` gives the text of a focused terminal only as far as the accessibility tree has it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from typing import Any, TypeVar
+
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
+
+from forge.desktop.osworld import windows
+from forge.desktop.osworld.form import Form, read_form
+from forge.desktop.osworld.layer import HOME
+from forge.desktop.osworld.link import GuestError
+from forge.desktop.osworld.machine import Machine
+from forge.records.errors import DesktopError, ForgeError, InputError
+from forge.records.guest import Guest
+
+T = TypeVar("T")
+COMMAND_SECONDS = 120
+"""The limit of a command, as in OSWorld."""
+PYTHON_SECONDS = 30
+
+
+def create_facade(machine: Machine) -> FastAPI:
+    """The application of one machine, which it closes when it ends."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(machine.close)
+
+    app = FastAPI(title="OSWorld guest", description=__doc__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.add_exception_handler(ForgeError, _failed)
+    app.add_exception_handler(GuestError, _failed)
+    _add_commands(app, machine)
+    _add_desktop(app, machine)
+    _add_files(app, machine)
+    return app
+
+
+def _add_commands(app: FastAPI, machine: Machine) -> None:
+    async def execute(request: Request) -> Response:
+        order = await request.json()
+        try:
+            done = await _thread(lambda: machine.link.ask("run", **_command(order), limit=COMMAND_SECONDS))
+        except (GuestError, DesktopError) as error:
+            return JSONResponse({"status": "error", "message": str(error)}, 500)
+        return JSONResponse(
+            {"status": "success", "output": done["out"], "error": done["err"], "returncode": done["code"]}
+        )
+
+    async def execute_with_verification(request: Request) -> Response:
+        order = await request.json()
+        wanted = order.get("verification") or {}
+        try:
+            done = await _thread(lambda: machine.link.ask("run", **_command(order), limit=COMMAND_SECONDS))
+        except (GuestError, DesktopError) as error:
+            return JSONResponse({"status": "error", "message": str(error)}, 500)
+        answer = {"output": done["out"], "error": done["err"], "returncode": done["code"]}
+        end = asyncio.get_running_loop().time() + float(order.get("max_wait_time", 10))
+        while not await _thread(lambda: _verified(machine, wanted)):
+            if asyncio.get_running_loop().time() > end:
+                return JSONResponse({"status": "verification_failed", **answer}, 500)
+            await asyncio.sleep(float(order.get("check_interval", 1.0)))
+        return JSONResponse({"status": "success", "verification": "passed", **answer})
+
+    async def launch(request: Request) -> Response:
+        order = await request.json()
+        command = order.get("command", [])
+        try:
+            await _thread(lambda: machine.link.ask("start", command=command, shell=bool(order.get("shell"))))
+        except (GuestError, DesktopError) as error:
+            return JSONResponse({"status": "error", "message": str(error)}, 500)
+        said = command if isinstance(command, str) else " ".join(command)
+        return PlainTextResponse(f"{said} launched successfully")
+
+    async def run_python(request: Request) -> Response:
+        code = (await request.json()).get("code")
+        if not code:
+            return JSONResponse({"status": "error", "message": "Code not supplied!"}, 400)
+        command = ["/usr/bin/python3", "-c", code]
+        try:
+            done = await _thread(lambda: machine.link.ask("run", command=command, limit=PYTHON_SECONDS))
+        except (GuestError, DesktopError) as error:
+            body = {"status": "error", "message": str(error), "error": str(error), "output": None, "need_more": False}
+            return JSONResponse(body, 500)
+        status = "success" if done["code"] == 0 else "error"
+        said = "\n".join(filter(None, (done["out"], done["err"])))
+        body = {"status": status, "message": said, "output": done["out"], "error": done["err"]}
+        return JSONResponse({**body, "return_code": done["code"], "need_more": False})
+
+    async def run_bash_script(request: Request) -> Response:
+        order = await request.json()
+        script = order.get("script")
+        if not script:
+            return JSONResponse(
+                {"status": "error", "output": "", "error": "Script not supplied!", "returncode": -1}, 400
+            )
+        limit = float(order.get("timeout") or 30)
+        command = ["/bin/bash", "-c", script]
+        try:
+            done = await _thread(
+                lambda: machine.link.ask("run", command=command, cwd=order.get("working_dir"), limit=limit)
+            )
+        except GuestError as error:
+            timed_out = error.kind == "TimeoutError"
+            body = {"status": "error", "output": "", "error": str(error), "returncode": -1}
+            return JSONResponse(body, 200 if timed_out else 400)
+        status = "success" if done["code"] == 0 else "error"
+        # both streams in one, as the protocol has it
+        return JSONResponse(
+            {"status": status, "output": done["out"] + done["err"], "error": "", "returncode": done["code"]}
+        )
+
+    for path in ("/execute", "/setup/execute"):
+        app.add_api_route(path, execute, methods=["POST"])
+    for path in ("/execute_with_verification", "/setup/execute_with_verification"):
+        app.add_api_route(path, execute_with_verification, methods=["POST"])
+    app.add_api_route("/setup/launch", launch, methods=["POST"])
+    app.add_api_route("/run_python", run_python, methods=["POST"])
+    app.add_api_route("/run_bash_script", run_bash_script, methods=["POST"])
+
+
+def _add_desktop(app: FastAPI, machine: Machine) -> None:
+    @app.get("/screenshot")
+    async def screenshot() -> Response:
+        shot = await _thread(lambda: machine.slot.screenshot())
+        return Response(shot.png, media_type="image/png")
+
+    @app.get("/accessibility")
+    async def accessibility() -> dict[str, str]:
+        return {"AT": await _thread(machine.accessibility)}
+
+    @app.get("/terminal")
+    async def terminal() -> dict[str, Any]:
+        return {"output": await _thread(machine.terminal), "status": "success"}
+
+    @app.get("/platform")
+    async def platform() -> PlainTextResponse:
+        return PlainTextResponse("Linux")
+
+    @app.get("/cursor_position")
+    async def cursor_position() -> tuple[int, int]:
+        return await _thread(lambda: machine.slot.input.position())
+
+    @app.post("/screen_size")
+    async def screen_size() -> dict[str, int]:
+        return {"width": machine.guest.width, "height": machine.guest.height}
+
+    @app.post("/window_size")
+    async def window_size(request: Request) -> Response:
+        name = (await _form(request)).text("app_class_name")
+        if name is None:
+            return JSONResponse({"error": "app_class_name is required"}, 400)
+        size = await _thread(lambda: windows.size_of(machine.slot, name))
+        if size is None:
+            return JSONResponse({"error": f"no window of class {name}"}, 404)
+        return JSONResponse({"width": size[0], "height": size[1]})
+
+    async def window(request: Request, act: Callable[..., bool], done: str) -> Response:
+        order = await request.json()
+        name = order.get("window_name")
+        if not name:
+            return PlainTextResponse("window_name required", 400)
+        options = {"strict": bool(order.get("strict")), "by_class": bool(order.get("by_class"))}
+        found = await _thread(lambda: act(machine.slot, name, **options))
+        return PlainTextResponse(done) if found else PlainTextResponse(f"Window {name} not found", 404)
+
+    @app.post("/setup/activate_window")
+    async def activate_window(request: Request) -> Response:
+        return await window(request, windows.activate, "Window activated successfully")
+
+    @app.post("/setup/close_window")
+    async def close_window(request: Request) -> Response:
+        return await window(request, windows.close, "Window closed successfully.")
+
+    @app.post("/start_recording")
+    async def start_recording() -> Response:
+        if not await _thread(machine.start_recording):
+            return JSONResponse({"status": "error", "message": "Recording is already in progress."}, 400)
+        return JSONResponse({"status": "success", "message": "Started recording."})
+
+    @app.post("/end_recording")
+    async def end_recording() -> Response:
+        file = await _thread(machine.end_recording)
+        if file is None:
+            return JSONResponse({"status": "error", "message": "No recording in progress to stop."}, 400)
+        return FileResponse(file, media_type="video/mp4", filename="recording.mp4")
+
+    @app.post("/forge/reset")
+    async def reset() -> dict[str, str]:
+        await _thread(machine.reset)
+        return {"status": "success"}
+
+    @app.get("/forge/slot")
+    async def slot() -> dict[str, Any]:
+        return {"guest": machine.guest.to_json(), "user_home": HOME}
+
+
+def _add_files(app: FastAPI, machine: Machine) -> None:
+    @app.post("/file")
+    async def get_file(request: Request) -> Response:
+        path = (await _form(request)).text("file_path")
+        if path is None:
+            return JSONResponse({"error": "file_path is required"}, 400)
+        try:
+            data = base64.b64decode(await _thread(lambda: machine.link.ask("read", path=path)))
+        except GuestError as error:
+            if error.kind == "FileNotFoundError":
+                return JSONResponse({"error": "File not found"}, 404)
+            return JSONResponse({"error": str(error)}, 500)
+        return Response(data, media_type="application/octet-stream")
+
+    @app.post("/setup/upload")
+    async def upload(request: Request) -> Response:
+        form = await _form(request)
+        path, data = form.text("file_path"), form.files.get("file_data")
+        if path is None or data is None:
+            return JSONResponse({"error": "file_path and file_data are required"}, 400)
+        encoded = base64.b64encode(data).decode()
+        await _thread(lambda: machine.link.ask("write", path=path, data=encoded))
+        return PlainTextResponse("File Uploaded")
+
+    @app.post("/setup/download_file")
+    async def download_file(request: Request) -> Response:
+        import httpx
+
+        order = await request.json()
+        url, path = order.get("url"), order.get("path")
+        if not url or not path:
+            return PlainTextResponse("Path or URL not supplied!", 400)
+        try:
+            async with httpx.AsyncClient(follow_redirects=True, timeout=60) as client:
+                answer = (await client.get(url)).raise_for_status()
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            return PlainTextResponse(f"Failed to download {url}. Error: {error}", 500)
+        encoded = base64.b64encode(answer.content).decode()
+        await _thread(lambda: machine.link.ask("write", path=path, data=encoded))
+        return PlainTextResponse("File downloaded successfully")
+
+    @app.post("/setup/open_file")
+    async def open_file(request: Request) -> Response:
+        path = (await request.json()).get("path")
+        if not path:
+            return PlainTextResponse("Path not supplied!", 400)
+        try:
+            await _thread(lambda: machine.open_file(path))
+        except FileNotFoundError:
+            return PlainTextResponse(f"File not found: {path}", 404)
+        return PlainTextResponse("File opened successfully")
+
+    @app.post("/list_directory")
+    async def list_directory(request: Request) -> Response:
+        path = (await request.json()).get("path")
+        if path is None:
+            return JSONResponse({"error": "Missing 'path' parameter"}, 400)
+        try:
+            return JSONResponse({"directory_tree": await _thread(lambda: machine.link.ask("tree", path=path))})
+        except GuestError as error:
+            return JSONResponse({"error": str(error)}, 400)
+
+    @app.post("/desktop_path")
+    async def desktop_path() -> dict[str, str]:
+        return {"desktop_path": f"{HOME}/Desktop"}
+
+    @app.post("/setup/change_wallpaper")
+    async def change_wallpaper(request: Request) -> Response:
+        path = (await request.json()).get("path")
+        if not path:
+            return PlainTextResponse("Path not supplied!", 400)
+        try:
+            data = await _thread(lambda: machine.link.ask("read", path=path))
+        except GuestError:
+            return PlainTextResponse(f"File not found: {path}", 404)
+        await _thread(lambda: machine.link.ask("write", path="~/.cache/forge/wallpaper", data=data))
+        return PlainTextResponse("Wallpaper changed successfully")
+
+    @app.post("/wallpaper")
+    async def wallpaper() -> Response:
+        try:
+            data = await _thread(lambda: machine.link.ask("read", path="~/.cache/forge/wallpaper"))
+        except GuestError:
+            return PlainTextResponse("Wallpaper file not found", 404)
+        return Response(base64.b64decode(data), media_type="image/png")
+
+
+def serve_osworld(
+    count: int,
+    host: str,
+    port: int,
+    screen: str,
+    *,
+    trust_network: bool = False,
+    ready: Callable[[], None] | None = None,
+) -> None:
+    """Serve so many slots on consecutive ports until interrupted.
+
+    Raises:
+        InputError: an address beyond loopback without `trust_network`, or no screen size.
+        DesktopError: a port is taken, or a slot did not come up.
+    """
+    from forge.desktop.server import running
+
+    if not running.is_loopback(host) and not trust_network:
+        raise InputError(
+            "OSWorld's protocol asks nobody for a token",
+            mend="listen on 127.0.0.1, or say --trust-network where only friends reach the port",
+        )
+    width, times, height = screen.partition("x")
+    if not (times and width.isdigit() and height.isdigit()):
+        raise InputError(f"{screen!r} is no screen size", mend="write 1920x1080")
+    guest = Guest(width=int(width), height=int(height))
+    places = [running.listen(host, port + number if port else 0) for number in range(count)]
+    machines: list[Machine] = []
+    try:
+        for place in places:
+            machines.append(Machine(guest))
+            print(f"OSWorld guest on {running.address_of(place)}", flush=True)
+        running.serve(*((create_facade(m), place) for m, place in zip(machines, places, strict=True)))
+    finally:
+        for machine in machines:
+            machine.close()
+    print("closed")
+
+
+async def _thread(function: Callable[[], T]) -> T:
+    return await asyncio.to_thread(function)
+
+
+async def _form(request: Request) -> Form:
+    return read_form(request.headers.get("content-type", ""), await request.body())
+
+
+def _command(order: dict[str, Any]) -> dict[str, Any]:
+    shell = bool(order.get("shell", False))
+    return {"command": order.get("command", "" if shell else []), "shell": shell}
+
+
+def _verified(machine: Machine, wanted: dict[str, Any]) -> bool:
+    name = wanted.get("window_exists")
+    if name and not any(name.lower() in window.title.lower() for window in machine.slot.windows()):
+        return False
+    if command := wanted.get("command_success"):
+        with contextlib.suppress(GuestError):
+            return bool(machine.link.ask("run", command=command, shell=True, limit=5)["code"] == 0)
+        return False
+    return True
+
+
+async def _failed(_request: Request, error: Exception) -> JSONResponse:
+    return JSONResponse({"status": "error", "message": str(error)}, 400 if isinstance(error, InputError) else 500)
