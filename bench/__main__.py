@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 
-BENCHES = ("command", "desktop", "probing", "round", "library", "warehouse", "training")
+BENCHES = ("command", "desktop", "probing", "round", "library", "warehouse", "training", "grounding")
 
 
 def main() -> None:

@@ -55,7 +55,7 @@ def pairs_of(screens: Sequence[Screen]) -> list[GroundingPair]:
 
 def instructions(sight: Sight, found: Sequence[Thing]) -> Iterable[tuple[Thing, dict[Style, str]]]:
     """Each named thing of a sight with the instructions that mean it and nothing else there."""
-    named = [thing for thing in found if thing.named]
+    named = [thing for thing in found if thing.named and not _is_of_every_window(thing)]
     names = Counter(thing.name.lower() for thing in named)
     kinds = Counter((thing.word, thing.name.lower()) for thing in named)
     homes = Counter((thing.word, thing.name.lower(), thing.home) for thing in named)
@@ -81,6 +81,13 @@ def instructions(sight: Sight, found: Sequence[Thing]) -> Iterable[tuple[Thing, 
         kept = {style: text for style, text in said.items() if counts[text.lower()] == 1}
         if kept:
             yield thing, kept
+
+
+def _is_of_every_window(thing: Thing) -> bool:
+    """Whether the frame around the window has a button of this name too."""
+    return thing.name.lower() in ("close", "minimize", "maximize", "restore") and not thing.context.startswith(
+        ("dialog ", "menu ")
+    )
 
 
 def _uses(target: GroundingTarget, uses: list[tuple[Screen, dict[Style, str], Thing]]) -> Iterable[GroundingPair]:

@@ -134,7 +134,7 @@ def _by_kind(thing: Thing, seed: str) -> str | None:
             forms = [f'Follow the link to "{name}"', f'Go to "{name}"']
         case "column header":
             forms = [f"Sort the list by {name}", f'Sort by the column "{name}"']
-        case "row" | "list entry":
+        case "row" | "list entry" | "table cell":
             forms = [f'Select the entry "{name}"', f'Mark "{name}" in the list']
         case "icon" if not thing.context.startswith("dialog "):
             forms = [f'Select the item "{name}"']

@@ -92,7 +92,7 @@ def things(sight: Sight) -> list[Thing]:
         name = name_of(sight, index, above, detail)
         context, home = _belongs(sight, element, [e for _, e in above], sight.surfaces[surface])
         found.append(Thing(index, element, name, _word(element, above), context, home, surface, bool(name), detail))
-    return _outermost(found)
+    return _not_under_headers(sight, _apart(_outermost(found)))
 
 
 def contains(outer: Box, inner: Box, slack: int = 2) -> bool:
@@ -109,7 +109,7 @@ def clean(name: str) -> str:
     """A name as a person would say it: one line, no key hints, no dots at the end; empty when it is none."""
     name = " ".join(name.strip().split("\n")[0].replace("…", "...").split())
     name = re.sub(r"\s*\((Ctrl|Alt|Shift|F\d)[^)]*\)$", "", name)
-    name = name.removesuffix("...").rstrip(" :")
+    name = name.removesuffix("...").rstrip(" :.")
     if len(name) > NAME_LENGTH or not re.search(r"\w", name) or any(not c.isprintable() for c in name):
         return ""
     return name if len(name) > 1 or name.isdigit() else ""
@@ -264,7 +264,7 @@ def _word(element: Element, above: list[tuple[int, Element]]) -> str:
     if element.role == "menu":
         return "submenu"
     if element.role == "table cell" and "document spreadsheet" not in roles:
-        return "list entry"
+        return "table cell" if "document web" in roles else "list entry"
     return _WORDS[element.role]
 
 
@@ -302,6 +302,42 @@ def _top_popup(sight: Sight) -> Surface | None:
 def _is_main(sight: Sight, surface: Surface) -> bool:
     """Whether it is an application's main window: as wide and high as the screen, but for a few pixels."""
     return surface.width >= 0.95 * sight.width and surface.height >= 0.9 * sight.height
+
+
+def _apart(found: list[Thing]) -> list[Thing]:
+    """Without things that lie over each other on one surface: which of them is on top, the tree does not tell."""
+    hidden = set()
+    for number, one in enumerate(found):
+        for other in found[number + 1 :]:
+            if one.surface == other.surface and _share(one.box, other.box) > 0.2 and not _related(one, other):
+                hidden |= {one.index, other.index}
+    return [thing for thing in found if thing.index not in hidden]
+
+
+def _related(one: Thing, other: Thing) -> bool:
+    """Whether one is below the other in the tree."""
+    short, long = sorted((one.element.path, other.element.path), key=len)
+    return long[: len(short)] == short
+
+
+def _share(one: Box, other: Box) -> float:
+    """The area that two boxes share, as a part of the smaller one."""
+    width = min(one[0] + one[2], other[0] + other[2]) - max(one[0], other[0])
+    height = min(one[1] + one[3], other[1] + other[3]) - max(one[1], other[1])
+    return max(0, width) * max(0, height) / min(one[2] * one[3], other[2] * other[3])
+
+
+def _not_under_headers(sight: Sight, found: list[Thing]) -> list[Thing]:
+    """Without what may lie under a page's own header: headers that stay while the page scrolls hold a search field."""
+    tops = [e.box[1] for e in sight.elements if e.role == "document web" and e.box[3] > 1]
+    bars = [t for t in found if t.context.startswith("page ") and t.word == "text field" and t.box[1] < min(tops) + 80]
+    return [
+        thing
+        for thing in found
+        if thing in bars
+        or not thing.context.startswith("page ")
+        or all(thing.box[1] > bar.box[1] + bar.box[3] + 12 for bar in bars)
+    ]
 
 
 def _outermost(found: list[Thing]) -> list[Thing]:
