@@ -60,6 +60,7 @@ this the file manager asks, for Debian without desktop-file-utils has no list of
 SETTINGS = {
     ".config/gtk-3.0/settings.ini": (
         "[Settings]\ngtk-cursor-blink=false\ngtk-enable-animations=false\ngtk-can-change-accels=false\n"
+        "gtk-overlay-scrolling=false\n"  # such scroll bars fade two seconds after they moved
         "gtk-theme-name=Adwaita\ngtk-icon-theme-name=Adwaita\ngtk-font-name=DejaVu Sans 10\n"
     ),
     ".gtkrc-2.0": (
