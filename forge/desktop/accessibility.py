@@ -132,10 +132,8 @@ def _origin(nodes: Sequence[Node], number: int, raw: Box, windows: Sequence[Wind
 
 
 def _is_native(node: Node, raw: Box, parent: Box | None, shift: tuple[int, int]) -> bool:
-    if node["role"] == "filler":
-        return True
     if parent is None:
-        return False
+        return bool(node["role"] == "filler")
 
     def fits(dx: int, dy: int) -> bool:
         x, y = raw[0] + dx, raw[1] + dy
@@ -146,4 +144,5 @@ def _is_native(node: Node, raw: Box, parent: Box | None, shift: tuple[int, int])
             and y + raw[3] <= parent[1] + parent[3] + 2
         )
 
-    return fits(0, 0) and not fits(*shift)
+    # native parts begin with a filler; the outermost of it may still be told as LibreOffice's own
+    return fits(0, 0) and (node["role"] == "filler" or not fits(*shift))

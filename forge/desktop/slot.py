@@ -45,6 +45,7 @@ from forge.desktop.shell import Shell
 from forge.desktop.spawn import start, stop, user_of
 from forge.desktop.sweep import Claim, claim
 from forge.desktop.windows import Pane, Window, Windows
+from forge.desktop.words import whereabouts
 from forge.records.artifact import Snapshot
 from forge.records.errors import DesktopError, InputError
 from forge.records.guest import Guest
@@ -346,9 +347,13 @@ class Slot:
         found = at_point(self._found(None, at=(x, y)), x, y)
         if found is None:
             return None
-        if found.many and found.element.app in APPS:
-            return self.cells(found.element.app).at(x - found.shift[0], y - found.shift[1]) or found.element
-        return found.element
+        element = found.element
+        if found.many and element.app in APPS:
+            element = self.cells(element.app).at(x - found.shift[0], y - found.shift[1]) or element
+        if not element.name:
+            near = whereabouts(element, self.tree(element.app, menus=False))
+            element = element.model_copy(update={"near": near})
+        return element
 
     def alive(self) -> None:
         """Raises DesktopError when X server, window manager, box, supervisor, a bus or an application has died.

@@ -83,12 +83,14 @@ def summarize(records: Iterable[ActionRecord], rejected: int = 0) -> str:
 
 
 def thing(point: Point, element: Element | None) -> str:
-    """What lies at a point: `"Bold" (toggle button)`, or the place on the grid of 1000 when nothing is known."""
+    """What lies at a point: `"Bold" (toggle button)`, `a text beside "Height" at (412, 300)`, or the place on the grid of
+    1000 when nothing is known.
+    """
     if element is None:
         return _place(point)
     if element.name:
         return f'"{short(element.name)}" ({element.role})'
-    return f"{_article(element.role)} at {_place(point)}"
+    return " ".join(part for part in (_article(element.role), element.near, "at", _place(point)) if part)
 
 
 def short(text: str, limit: int = 60) -> str:

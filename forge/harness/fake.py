@@ -11,6 +11,7 @@ import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from PIL import Image, ImageDraw
 
@@ -31,6 +32,8 @@ class FakeDesktop:
         elements: what the accessibility tree holds, in drawing order.
         window_list: the windows, lowest first.
         on_click: element name to what a click on it does.
+        on_key: chord to what pressing it does.
+        key_bindings: element name to its key bindings, as toolkits tell them.
         commands: answers of the shell; unknown commands exit with 127.
         frozen: whether the picture stays the same whatever happens.
         broken: when set, everything raises DesktopError with this text.
@@ -42,6 +45,8 @@ class FakeDesktop:
     elements: list[Element] = field(default_factory=list)
     window_list: list[Window] = field(default_factory=lambda: [Window(1, "Fake", 0, 0, 640, 480, True)])
     on_click: dict[str, Callable[[], None]] = field(default_factory=dict)
+    on_key: dict[str, Callable[[], None]] = field(default_factory=dict)
+    key_bindings: dict[str, str] = field(default_factory=dict)
     commands: dict[str, ShellResult] = field(default_factory=dict)
     frozen: bool = False
     broken: str = ""
@@ -94,6 +99,14 @@ class FakeDesktop:
             if element.path[:size] == tuple(under)[: len(element.path)]
         ]
 
+    def ask(self, what: str, **arguments: Any) -> Any:
+        """Only `details`: key bindings by element name."""
+        self.alive()
+        assert what == "details"
+        named = {element.path: element.name for element in self.elements}
+        names = [named.get(tuple(path), "") for path in arguments["paths"]]
+        return [{"description": "", "keys": self.key_bindings.get(name, ""), "label": ""} for name in names]
+
     def element_at(self, x: int, y: int) -> Element | None:
         self.alive()
         return next((element for element in reversed(self.elements) if _inside(element, x, y)), None)
@@ -140,6 +153,8 @@ class FakeInput:
         if "nosuchkey" in keys:
             raise InputError(f"no key {keys!r}")
         self.desktop.happened("key", keys)
+        if keys in self.desktop.on_key:
+            self.desktop.on_key[keys]()
 
     def hold(self, keys: str, seconds: float) -> None:
         self.desktop.happened("hold", keys, seconds)

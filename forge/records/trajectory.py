@@ -44,6 +44,7 @@ class Element(Record):
     states: tuple[str, ...] = ()
     text: str | None = None
     path: tuple[int, ...] = Field((), description="child indices from the application's root")
+    near: str = Field("", description='of an element without a name, where it is in words: beside "Height"')
 
 
 class Observation(Record):

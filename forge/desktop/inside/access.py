@@ -205,6 +205,8 @@ class Look:
         ask_property(node, lambda name: entry.update(name=name or ""), ACCESSIBLE, "Name")
         if self.text and role in WITH_TEXT:
             ask_text(node, entry)
+            if "focused" in entry["states"]:
+                ask_selection(node, entry)
         if role in MANY:
             ask_property(node, lambda count: self.on_count(node, entry, depth, count or 0), ACCESSIBLE, "ChildCount")
         else:
@@ -301,6 +303,16 @@ def ask_text(node, entry, limit=TEXT_KEPT):
 
     entry["text"] = None
     ask_property(node, on_count, TEXT, "CharacterCount")
+
+
+def ask_selection(node, entry):
+    """Queue the question whether something of a text is selected: told as a state, though AT-SPI has none for it."""
+
+    def on_selection(got):
+        if got and got[0] != got[1]:
+            entry["states"].append("selection")
+
+    connection().post(*node, TEXT, "GetSelection", on_selection, "i", pack("i", 0))
 
 
 def flat(above):

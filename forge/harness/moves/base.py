@@ -17,7 +17,20 @@ from forge.records import JSON, Action, Element, HarnessError, InputError, Regis
 
 
 class MoveError(HarnessError):
-    """A move could not be carried out: what it looked for is not there, or nothing came of it."""
+    """A move could not be carried out: what it looked for is not there, or nothing came of it.
+
+    Args:
+        message: what was looked for, or did not become true.
+        mend: what there was instead.
+        picture: file with the screen as it was then.
+    """
+
+    def __init__(self, message: str, *, mend: str | None = None, picture: str | None = None):
+        super().__init__(message, mend=mend)
+        self.picture = picture
+
+    def __str__(self) -> str:
+        return super().__str__() + (f"\n  screenshot: {self.picture}" if self.picture else "")
 
 
 class MoveArgs(BaseModel):
@@ -82,6 +95,20 @@ class Move:
             raise InputError(
                 f"move {self.name}: {where}: {first['msg']} (got {str(first.get('input'))[:80]!r})", mend=self._mend()
             ) from None
+
+    def play(self, hands: Any, value: JSON) -> Acts:
+        """Check the arguments and carry the move out. A MoveError that leaves it has a picture of the screen.
+
+        Raises:
+            InputError: the arguments are not the move's.
+            MoveError: see there.
+        """
+        args = self.validate(value)
+        try:
+            return (yield from self.run(hands, args))
+        except MoveError as error:
+            error.picture = error.picture or hands.picture(self.name)
+            raise
 
     def _mend(self) -> str:
         names = [

@@ -75,16 +75,17 @@ class MenuArgs(MoveArgs):
 
 @move("menu", MenuArgs)
 def menu(hands: Hands, args: MenuArgs) -> Acts:
-    """Open menus of the menu bar by their labels and choose the last one."""
-    for attempt in (1, 2):
+    """Open menus of the menu bar by their labels and choose the last one: with the pointer, else with the keyboard."""
+    for attempt in (1, 2, 3):
         try:
             top = hands.find(args.path[0], "menu", where=lambda e: "menu bar" in _roles_above(hands, e))
-            yield from walk_menu(hands, top, args.path[1:], opens=args.opens)
+            walk = walk_menu_by_keys if attempt == 3 else walk_menu
+            yield from walk(hands, top, args.path[1:], opens=args.opens)
             return
-        except MoveError:
-            if attempt == 2:
-                raise
+        except MoveError as error:
             yield hands.key("Escape", 3)
+            if attempt == 3 or isinstance(error, NotOfferedError):
+                raise
 
 
 def _roles_above(hands: Hands, element: Element) -> set[str]:
@@ -105,25 +106,65 @@ def walk_menu(hands: Hands, top: Element | None, labels: tuple[str, ...], *, ope
     for label in rest:
         entry = partial(_entry, hands, item, label)
         yield hands.click(item, until=entry)
-        found = hands.becomes(entry, 3.0)
-        if found is None:
-            names = [e.name for e in hands.scene().entries(item) if e.name]
-            raise MoveError(f"no {label!r} in the menu {item.name!r}", mend=f"it has {', '.join(names) or 'nothing'}")
-        item = found
-    if "disabled" in item.states:
-        raise MoveError(f"the menu entry {item.name!r} is greyed out")
+        item = _offered(hands, item, label, hands.becomes(entry, 3.0))
+    _not_grey(item)
     if opens is not None:
         opened = partial(hands.window, opens)
         yield hands.click(item, until=opened)
         hands.wait(opened, f"no window {opens!r} appeared")
     else:
-        chosen = item
-        yield hands.click(item, until=hands.gone(None, MENU_ROLES, where=lambda e: e.path == chosen.path))
+        yield hands.click(item, until=partial(_is_shut, hands, item))
+
+
+def walk_menu_by_keys(hands: Hands, top: Element, labels: tuple[str, ...], *, opens: str | None = None) -> Acts:
+    """As `walk_menu`, with the keyboard: the menu's mnemonic, then Down to each entry and Right into its menu."""
+    mnemonic = next(iter(hands.keys_of(top)), "")
+    item = top
+    for depth, label in enumerate(labels):
+        entry = partial(_entry, hands, item, label)
+        keys = "Right" if depth else mnemonic if "+" in mnemonic else f"alt+{mnemonic or item.name[:1].lower()}"
+        if depth or not entry():
+            yield hands.key(keys, until=entry)
+        item = _offered(hands, item, label, hands.becomes(entry, 3.0))
+        marked = partial(is_so, hands, item, lambda e: bool({"selected", "focused"} & set(e.states)))
+        for _ in range(60):
+            if marked():
+                break
+            yield hands.key("Down")
+        hands.wait(marked, f"the menu entry {label!r} cannot be reached with the keyboard", 0.5)
+    _not_grey(item)
+    opened = partial(hands.window, opens) if opens is not None else partial(_is_shut, hands, item)
+    yield hands.key("Return", until=opened)
+    if opens is not None:
+        hands.wait(opened, f"no window {opens!r} appeared")
+
+
+class NotOfferedError(MoveError):
+    """A menu is open and has no such entry, or it is grey: no other way to the menu would help."""
+
+
+def _offered(hands: Hands, menu: Element, label: str, found: Element | None) -> Element:
+    if found is not None:
+        return found
+    names = [e.name for e in hands.scene().entries(menu) if e.name]
+    kind = NotOfferedError if names else MoveError
+    raise kind(f"no {label!r} in the menu {menu.name!r}", mend=f"it has {', '.join(names) or 'nothing'}")
+
+
+def _not_grey(item: Element) -> None:
+    if "disabled" in item.states:
+        raise NotOfferedError(f"the menu entry {item.name!r} is greyed out")
+
+
+def _is_shut(hands: Hands, item: Element) -> bool:
+    """Whether the menu that an entry belongs to no longer shows it."""
+    scene = hands.part(item)
+    return not any(scene.shows(e) for e in scene.elements if e.path == item.path and e.role in MENU_ROLES)
 
 
 def _entry(hands: Hands, parent: Element, label: str) -> Element | None:
     """An entry of the menu that `parent` opened."""
-    entries = hands.scene(parent.app or None).entries(parent)
+    entries = hands.part(parent).entries(parent)
     return next((entry for entry in entries if same_name(entry.name, label)), None)
 
 
@@ -256,7 +297,7 @@ def uncheck(hands: Hands, args: CheckArgs) -> Acts:
 
 
 def _switch(hands: Hands, args: CheckArgs, *, on: bool) -> Acts:
-    roles = ("check box", "radio button", "toggle button", "switch")
+    roles = ("check box", "radio button", "toggle button", "switch", "check menu item", "radio menu item")
 
     def is_on(element: Element) -> bool:
         return bool({"checked", "pressed", "selected"} & set(element.states))
@@ -269,6 +310,11 @@ def _switch(hands: Hands, args: CheckArgs, *, on: bool) -> Acts:
         # The label beside a box is a part of it; the box itself is on the left.
         at = fx or (0.5 if element.role == "toggle button" else min(0.5, 11 / element.box[2]))
         yield hands.click(element, fx=at, until=switched)
+        if hands.becomes(switched, 1.0):
+            return
+    mnemonic = next((keys for keys in hands.keys_of(element) if keys), "")
+    if mnemonic:
+        yield hands.key(mnemonic if "+" in mnemonic else f"alt+{mnemonic}", until=switched)
         if hands.becomes(switched, 1.0):
             return
     raise MoveError(f"{args.name!r} does not become {'checked' if on else 'unchecked'}")

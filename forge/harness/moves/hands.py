@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from forge.desktop.apps import APPS
+from forge.desktop.place import home as forge_home
+from forge.desktop.words import whereabouts
 from forge.harness.moves.base import Act, MoveError
-from forge.records import Action, Drag, Element, Key, Point, Pointer, Scroll, Type, Wait
+from forge.records import Action, DesktopError, Drag, Element, Key, Point, Pointer, Scroll, Type, Wait
 
 if TYPE_CHECKING:
     from forge.desktop.slot import Slot
@@ -20,6 +25,10 @@ PAUSE = 0.06
 FRESH = 0.05
 """Seconds for which a reading of the tree answers further questions; less than `PAUSE`, and never across an act."""
 
+LONGEST = 4.0
+"""Seconds after which an act is no longer waited for: another way may be open."""
+PICTURES_KEPT = 200
+
 T = TypeVar("T")
 
 Condition = Callable[[], Any]
@@ -28,6 +37,8 @@ Condition = Callable[[], Any]
 MENU_ROLES = ("menu", "menu item", "check menu item", "radio menu item")
 BUTTON_ROLES = ("push button", "toggle button", "radio button", "check box")
 ENTRY_ROLES = ("text", "entry", "password text", "spin button")
+POPUP_ROLES = ("window", "menu", "popup menu", "tool tip")
+"""Of what lies directly below an application: open menus and lists, in front of its windows."""
 
 
 def same_name(name: str, wanted: str) -> bool:
@@ -45,10 +56,18 @@ def _plain(name: str) -> str:
 
 
 class Scene:
-    """One reading of the accessibility tree, with questions to ask of it."""
+    """One reading of the accessibility tree, with questions to ask of it.
 
-    def __init__(self, elements: Iterable[Element]):
+    Args:
+        elements: parents before children.
+        front: title of the window in front; what is in it comes first.
+    """
+
+    def __init__(self, elements: Iterable[Element], front: str | None = None):
         self.elements = list(elements)
+        self._front = {
+            (e.app, e.path) for e in self.elements if len(e.path) == 1 and front is not None and e.name == front
+        }
         self._by_path = {(element.app, element.path): element for element in self.elements}
 
     def ancestors(self, element: Element) -> Iterator[Element]:
@@ -68,7 +87,7 @@ class Scene:
     def entries(self, menu: Element) -> list[Element]:
         """What an open menu offers."""
         size = len(menu.path) + 1
-        return [e for e in self.below(menu) if len(e.path) == size and e.role in MENU_ROLES and self._shows(e)]
+        return [e for e in self.below(menu) if len(e.path) == size and e.role in MENU_ROLES and self.shows(e)]
 
     def select(
         self,
@@ -77,7 +96,8 @@ class Scene:
         within: str | Element | None = None,
         where: Callable[[Element], bool] | None = None,
     ) -> list[Element]:
-        """Everything that shows and fits, newest window first, then in reading order of the tree.
+        """Everything that shows and fits: open menus and lists first, then the window in front, then the newest one, and
+        in each in reading order of the tree.
 
         Args:
             name: see `same_name`.
@@ -89,15 +109,21 @@ class Scene:
         found = [
             element
             for element in self.elements
-            if self._shows(element)
+            if self.shows(element)
             and (roles is None or element.role in roles)
             and (name is None or same_name(element.name, name))
             and (within is None or self._is_within(element, within))
             and (where is None or where(element))
         ]
-        return sorted(found, key=lambda element: -element.path[0] if element.path else 0)
+        return sorted(found, key=self._rank)
 
-    def _shows(self, element: Element) -> bool:
+    def _rank(self, element: Element) -> tuple[int, int]:
+        top = self._by_path.get((element.app, element.path[:1]))
+        popup = top is not None and top.role in POPUP_ROLES
+        front = (element.app, element.path[:1]) in self._front
+        return 0 if popup else 1 if front else 2, -element.path[0] if element.path else 0
+
+    def shows(self, element: Element) -> bool:
         """Whether there is something to point at.
 
         What lies outside an open list has its place at minus two thousand million; the entries of a menu that was open
@@ -135,9 +161,13 @@ class Hands:
         """The tree of one application, or of all."""
         when, scene = self._read.get(app, (-1.0, None))
         if scene is None or time.monotonic() - when > FRESH:
-            scene = Scene(self.slot.tree(app))
+            scene = Scene(self.slot.tree(app), next((w.title for w in self.slot.windows() if w.active), None))
             self._read[app] = (time.monotonic(), scene)
         return scene
+
+    def part(self, element: Element) -> Scene:
+        """What lies in an element now, with what it lies in: a small part of the tree, and quickly read."""
+        return Scene(self.slot.tree(element.app or None, under=element.path))
 
     def look(self, name: str | None = None, role: Any = None, *, index: int = 0, **more: Any) -> Element | None:
         """The element that fits, or None; does not wait. See `Scene.select`."""
@@ -195,13 +225,43 @@ class Hands:
         return lambda: self.look(name, role, **more) is None
 
     def again(self, element: Element) -> Element | None:
-        """The same element as it is now, None when it is gone. Asks where it was first: that is cheaper than a scene."""
-        x, y, width, height = element.box
-        now = self.slot.element_at(x + width // 2, y + height // 2)
-        if now is not None and (now.role, now.path) == (element.role, element.path):
+        """The same element as it is now, None when it is gone.
+
+        Looked for at its path first, which is quick; a window that has come or gone since moves the paths of others.
+        """
+
+        def same(other: Element | None) -> bool:
+            return other is not None and (other.role, other.path) == (element.role, element.path)
+
+        if element.role == "table cell":  # of a sheet there is no path to a cell
+            x, y, width, height = element.box
+            now = self.slot.element_at(x + width // 2, y + height // 2)
+            if same(now):
+                return now
+        now = next((e for e in self.part(element).elements if same(e)), None)
+        if now is not None and (now.name == element.name or now.box == element.box):
             return now
-        same = (e for e in self.scene(element.app or None).elements if (e.role, e.path) == (element.role, element.path))
-        return next((e for e in same if e.name == element.name), None)
+        found = self.scene(element.app or None).select(element.name, element.role)
+        tail = [e for e in found if e.path[1:] == element.path[1:]]
+        return next(iter([e for e in tail if e.path == element.path] or tail), None)
+
+    def keys_of(self, element: Element) -> list[str]:
+        """The chords that an element answers to, as canonical keys: first its mnemonic, last its accelerator."""
+        answer = self.slot.ask("details", match=bus_name(element.app), paths=[list(element.path)])
+        told = answer[0]["keys"] if answer and answer[0] else ""
+        return [chord for part in told.split(";") if (chord := as_chord(part))]
+
+    def picture(self, name: str) -> str | None:
+        """Keep the screen as a file for a person who asks why `name` failed; its path. Of many the latest stay."""
+        with contextlib.suppress(OSError, DesktopError):
+            folder = forge_home() / "faults"
+            folder.mkdir(parents=True, exist_ok=True)
+            for old in sorted(folder.glob("move-*.png"), key=os.path.getmtime)[: -PICTURES_KEPT + 1]:
+                old.unlink(missing_ok=True)
+            path = folder / f"move-{name}-{os.getpid()}-{time.time_ns()}.png"
+            path.write_bytes(self.slot.screenshot().png)
+            return str(path)
+        return None
 
     def _watch(self, condition: Condition | None) -> Callable[[], bool] | None:
         """The condition for an act; remembers that it came true, see `becomes`. Something is about to be done."""
@@ -210,11 +270,13 @@ class Hands:
         if condition is None:
             return None
 
+        given_up = time.monotonic() + LONGEST
+
         def watch() -> bool:
             value = condition()
             if value:
                 self._seen[condition] = value
-            return bool(value)
+            return bool(value) or time.monotonic() > given_up
 
         return watch
 
@@ -250,8 +312,16 @@ class Hands:
         until: Condition | None = None,
     ) -> Act:
         """Click an element."""
+        element = self._worded(element)
         action = Pointer(kind=kind, at=self.middle(element, fx, fy), modifiers=modifiers)
         return Act((action,), (element,), self._watch(until))
+
+    def _worded(self, element: Element) -> Element:
+        """With words for where it is, if it has no name of its own; from what was read last."""
+        if element.name or element.near:
+            return element
+        read = self._read.get(element.app) or self._read.get(None)
+        return element.model_copy(update={"near": whereabouts(element, read[1].elements)}) if read else element
 
     def drag(self, start: Point, end: Point, element: Element | None = None, until: Condition | None = None) -> Act:
         """Drag from one place to another."""
@@ -276,6 +346,30 @@ class Hands:
     def do(self, *actions: Action, until: Condition | None = None) -> Act:
         """Actions that meet no known element."""
         return Act(actions, (None,) * len(actions), self._watch(until))
+
+
+def bus_name(app: str) -> str:
+    """What the accessibility bus calls an application."""
+    return APPS[app].bus_name if app in APPS else app
+
+
+_MODIFIERS = {"control": "ctrl", "primary": "ctrl", "alt": "alt", "shift": "shift", "super": "super", "ctrl": "ctrl"}
+_KEY = re.compile(r"((?:<[A-Za-z]+>|[A-Za-z]+\+)*)([^<>:+]+|\+)")
+
+
+def as_chord(told: str) -> str:
+    """A key binding as toolkits tell it ("<Control>s", "Ctrl+S", "<Alt>f:s") as a canonical chord; empty if it is none.
+
+    Of a sequence through menus only the last key counts.
+    """
+    match = _KEY.fullmatch(told.strip().rpartition(":")[2])
+    if match is None:
+        return ""
+    names = [_MODIFIERS.get(name.lower(), "") for name in re.findall(r"[A-Za-z]+", match[1])]
+    if "" in names:
+        return ""
+    key = match[2].strip()
+    return "+".join([*dict.fromkeys(names), key.lower() if len(key) == 1 else key])
 
 
 def _spec(name: str | None, role: Any, more: dict[str, Any]) -> str:

@@ -93,9 +93,7 @@ class OracleTeacher:
             if record.exit_code != 0:
                 raise MoveError(f"exit code {record.exit_code}: {record.result[-500:]}")
         else:
-            move = MOVES.get(step.move)
-            acts = move.run(self._hands, move.validate(step.value))
-            for act in acts:
+            for act in MOVES.get(step.move).play(self._hands, step.value):
                 yield from self._carry_out(text, act)
 
     def _carry_out(self, text: str, act: Act) -> Generator[tuple[str, Act], View, list[ActionRecord]]:

@@ -22,8 +22,7 @@ def play(desktop: FakeDesktop, move: str, value: Any, patience: float = 0.2) -> 
     """Play a move on the fake desktop; its actions."""
     hands = Hands(desktop, patience)
     done: list[Action] = []
-    known = MOVES.get(move)
-    for act in known.run(hands, known.validate(value)):
+    for act in MOVES.get(move).play(hands, value):
         assert len(act.actions) == len(act.elements)
         for action in act.actions:
             carry_out(desktop, action)
