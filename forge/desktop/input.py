@@ -162,7 +162,7 @@ class Input:
 
     def position(self) -> tuple[int, int]:
         """Where the pointer is."""
-        with self._lock:
+        with self._connected():
             place = self._connection.screen().root.query_pointer()
             return int(place.root_x), int(place.root_y)
 
@@ -176,16 +176,21 @@ class Input:
 
     @contextmanager
     def _action(self) -> Iterator[None]:
+        with self._connected():
+            if self._before is not None:
+                self._before()
+            yield
+            self._connection.sync()
+
+    @contextmanager
+    def _connected(self) -> Iterator[None]:
         from Xlib import error
 
         with self._lock:
             if self._connection is None:
                 raise DesktopError("the input is closed")
-            if self._before is not None:
-                self._before()
             try:
                 yield
-                self._connection.sync()
             except (error.ConnectionClosedError, OSError) as lost:
                 self._display.alive()
                 raise DesktopError(f"lost the connection to display {self._display.name}: {lost}") from lost

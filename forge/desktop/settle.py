@@ -20,6 +20,7 @@ from typing import Any
 
 from forge.desktop.activity import Activity
 from forge.desktop.display import Display
+from forge.records.errors import DesktopError
 
 _POLL = 0.03  # seconds between two looks at a predicate
 _LOOK = 0.025  # seconds between two looks at what the applications do
@@ -108,15 +109,17 @@ class Settler:
 
         seen = False
         try:
+            if self._connection is None:
+                raise DesktopError("the slot was closed while the screen was waited for")
             while self._connection.pending_events():
                 self._connection.next_event()
                 seen = True
             if seen:
                 self._connection.damage_subtract(self._damage)
                 self._connection.flush()
-        except (error.ConnectionClosedError, OSError):
-            self._display.alive()
-            raise
+        except (error.ConnectionClosedError, OSError) as lost:
+            self._display.alive()  # which it may say still of a server that is just ending
+            raise DesktopError(f"lost the connection to display {self._display.name}: {lost}") from lost
         return seen
 
     def close(self) -> None:
