@@ -17,10 +17,10 @@ from sqlalchemy import JSON, BigInteger, Double, ForeignKey, Index, Integer, Met
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
-SCHEMA = "0004"
+SCHEMA = "0005"
 """The schema version that this code writes: the newest migration's revision."""
 
-KNOWN_SCHEMAS = ("0001", "0002", "0003", "0004")
+KNOWN_SCHEMAS = ("0001", "0002", "0003", "0004", "0005")
 """Every revision, oldest first. A database with another one was written by a newer Forge."""
 
 Key = Integer().with_variant(BigInteger(), "postgresql")
@@ -453,6 +453,21 @@ class GroundingPairRow(Base):
     y: Mapped[int | None]
     width: Mapped[int | None]
     height: Mapped[int | None]
+
+
+class SkillShareRow(Base):
+    """What a student came to in a skill when a round was planned, and the skill's share of that round."""
+
+    __tablename__ = "skill_shares"
+
+    round: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    skill: Mapped[str] = mapped_column(primary_key=True)
+    trials: Mapped[int]
+    passes: Mapped[int]
+    low: Mapped[float] = mapped_column(comment="lower bound of the pass rate, 95 %")
+    high: Mapped[float]
+    state: Mapped[str] = mapped_column(comment="active, mastered or hopeless")
+    share: Mapped[float] = mapped_column(comment="of the round's tasks")
 
 
 class ClaimRow(Base):

@@ -1,0 +1,170 @@
+"""Expand: what the deployment `forge/skill-expand` does in a round, with an endpoint or without.
+
+Always: harvest, if that was never done; validate the library and register it for the round; judge the skills by what a student
+came to. With an endpoint for the role `author`: have skills proposed where coverage is thin, and author what is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import skills.harvest as harvesting
+from forge.records import BudgetError, InputError, ModelError, Skill, SkillState
+from preparers import PREPARERS
+from rounds.author import Commission, author_all
+from rounds.items import Progress
+from rounds.register import choose, register
+from rounds.workshop import Workshop
+from skills.authoring.brief import Limits
+from skills.expand import expand
+from skills.feedback import Standing, standings
+from skills.loading import own_folder
+from skills.taxonomy import all_skills, harvest_file
+from warehouse.authorings import list_authorings
+from warehouse.shares import add_shares, student_results
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is wanted of one expansion.
+
+    Args:
+        round: its number; None: the unfinished round of the same plan, else the next.
+        skills: patterns of the workflows that are registered; all without one.
+        apps: applications to expand; all that have preparers without one.
+        count: workflows to author at most.
+        tasks: accepted tasks that a skill is to reach in the round.
+        tokens: budget of all calls together; None: no limit.
+        usd: the same in US dollars.
+        limits: of one authoring run.
+        into: the library that is promoted into.
+        dry_run: say what would be done; change nothing and ask nobody.
+    """
+
+    round: int | None = None
+    skills: tuple[str, ...] = ()
+    apps: tuple[str, ...] = ()
+    count: int = 0
+    tasks: int = 2
+    tokens: int | None = None
+    usd: float | None = None
+    limits: Limits = field(default_factory=Limits)
+    into: Path | None = None
+    dry_run: bool = False
+
+
+@dataclass
+class Expanded:
+    """What came of an expansion. `note` says in one line what an endpoint would add, or what ended the work early."""
+
+    round: int | None = None
+    harvested: int = 0
+    registered: list[dict[str, Any]] = field(default_factory=list)
+    proposed: list[str] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    authored: list[dict[str, Any]] = field(default_factory=list)
+    shares: list[Standing] = field(default_factory=list)
+    note: str = ""
+
+
+async def skill_expand(workshop: Workshop, order: Order, progress: Progress | None = None) -> Expanded:
+    """Expand the taxonomy and the library, and register a round.
+
+    Raises:
+        InputError: a workflow of the library is broken, or an application has no preparers.
+        DesktopError: the machine failed.
+    """
+    apps = _apps(order.apps)
+    found = Expanded(harvested=_harvest(order.dry_run))
+    with workshop.warehouse.read() as connection:
+        found.shares = standings(student_results(connection))
+    client = workshop.models.client("author", workshop.run) if order.count else None
+    wanted = _wanted(apps, order.count)
+    if order.dry_run:
+        found.registered = [_row(w, order.round) for w in choose(order.skills)]
+        found.note = f"would author {', '.join(s.id for s in wanted) or 'nothing'}"
+        return found
+    if client is not None:
+        client = client.within(budget=client.budget.part("skill-expand", tokens=order.tokens, usd=order.usd))
+        found.note = await _author(workshop, order, apps, wanted, client, found, progress)
+    elif order.count:
+        found.note = (
+            f"no endpoint for the role author: with one, up to {order.count} of {len(_open(apps))} open skills would be "
+            "authored, and new ones proposed"
+        )
+    plan = register(workshop.warehouse, choose(order.skills), tasks=order.tasks, round=order.round)
+    found.round = plan.round
+    found.registered = [_row(w, plan.round) for w in plan.workflows]
+    with workshop.warehouse.begin() as session:
+        add_shares(session, plan.round, [vars(s) for s in found.shares])
+    return found
+
+
+async def _author(
+    workshop: Workshop, order: Order, apps: Sequence[str], wanted: list[Skill], client: Any, found: Expanded,
+    progress: Progress | None,
+) -> str:  # fmt: skip
+    """Propose and author; returns why it ended early, if it did. Finished work is kept."""
+    number = order.round or 1
+    try:
+        if len(wanted) < order.count:
+            lacking = order.count - len(wanted)
+            made = await expand(
+                client.within(stage="expand"), all_skills(), apps, lacking, round=number, subject=f"expand/{number}"
+            )
+            found.proposed, found.refused = [s.id for s in made.added], list(made.refused)
+            with workshop.warehouse.begin() as session:
+                for skill in made.added:
+                    workshop.warehouse.register_skill(session, skill)
+            wanted = [*wanted, *made.added]
+        into = order.into or own_folder().resolve()
+        commissions = [Commission(skill, number, into, limits=order.limits) for skill in wanted]
+        tally = await author_all(workshop, commissions, client, progress=progress)
+        note = "; ".join(dict.fromkeys(tally.faults.values()))
+    except BudgetError as error:
+        note = str(error)
+    except ModelError as error:
+        note = f"the endpoint failed: {error}"
+    ids = {skill.id for skill in wanted}
+    with workshop.warehouse.read() as connection:
+        found.authored = [r for r in list_authorings(connection) if r["round"] == number and r["skill"] in ids]
+    return note
+
+
+def _harvest(dry_run: bool) -> int:
+    """Harvest once; how many candidates there are."""
+    path = harvest_file()
+    if not path.is_file():
+        if dry_run:
+            return 0
+        harvesting.write(harvesting.harvest(), path)
+    return sum(1 for _ in harvesting.read(path))
+
+
+def _apps(wanted: Sequence[str]) -> list[str]:
+    known = sorted({name.split(".")[0] for name in PREPARERS.names()})
+    for app in wanted:
+        if app not in known:
+            raise InputError(f"{app!r} has no preparers, so nothing can be authored for it", mend=f"there are {known}")
+    return list(wanted) or known
+
+
+def _open(apps: Sequence[str]) -> list[Skill]:
+    """Candidates whose applications all have preparers; those that people wrote down first, harvested ones last."""
+    found = [s for s in all_skills() if s.state is SkillState.CANDIDATE and set(s.apps) <= set(apps)]
+    return sorted(found, key=lambda s: (s.origin == "harvest", s.id))
+
+
+def _wanted(apps: Sequence[str], count: int) -> list[Skill]:
+    """What is authored first: the taxonomy's own candidates. Harvested ones only feed the coverage."""
+    return [s for s in _open(apps) if s.origin != "harvest"][:count]
+
+
+def _row(workflow: Any, round: int | None) -> dict[str, Any]:
+    return {
+        "round": round, "skill": workflow.skill.id, "version": workflow.version[:12],
+        "apps": " ".join(workflow.skill.apps), "channels": " ".join(workflow.channels),
+    }  # fmt: skip
