@@ -143,6 +143,46 @@ def harvest(
 
 
 @app.command()
+def expand(
+    count: Annotated[int, typer.Option(min=0, help="Workflows to author at most; needs an endpoint.")] = 5,
+    apps: Annotated[list[str] | None, typer.Option("--app", help="Only these applications; repeatable.")] = None,
+    round_: Annotated[int | None, typer.Option("--round", min=0, help="Round that is registered.")] = None,
+    tokens: Annotated[int | None, typer.Option(help="Tokens that all of it may use.")] = None,
+    usd: Annotated[float | None, typer.Option(help="US dollars that all of it may use.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done; change nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Register a round; with an endpoint, author what is wanted and have new skills proposed where coverage is thin.
+
+    The same as the deployment forge/skill-expand, without Prefect.
+
+    Example: forge skills expand --app files --count 3 --dry-run
+    """
+    import asyncio
+    from dataclasses import asdict
+
+    from rounds.expand import Order, skill_expand
+    from rounds.terminal import Bars, print_json, print_table
+    from rounds.workshop import Workshop
+
+    order = Order(round_, apps=tuple(apps or ()), count=count, tokens=tokens, usd=usd, dry_run=dry_run)
+    with Workshop() as workshop, Bars() as bars:
+        workshop.run = f"skill-expand-{round_ or 'next'}"
+        found = asyncio.run(skill_expand(workshop, order, bars))
+    if as_json:
+        print_json(asdict(found))
+        return
+    columns = ["skill", "apps", "channels", "version"]
+    print_table(f"{len(found.registered)} workflows", columns, [[r[c] for c in columns] for r in found.registered])
+    if found.authored:
+        columns = ["skill", "outcome", "steps", "calls", "prompt_tokens", "completion_tokens", "reason"]
+        print_table("Authored", columns, [[r[c] for c in columns] for r in found.authored])
+    if found.refused:
+        print_table("Refused proposals", ["skill", "why"], found.refused)
+    print(f"{found.harvested} candidates harvested. {found.note}".strip())
+
+
+@app.command()
 def author(
     skills: Annotated[list[str], typer.Argument(help="Ids of the skills: app.area.verb-object.")],
     title: Annotated[str, typer.Option(help="What it is, for a skill that the taxonomy does not list.")] = "",

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import preparers  # noqa: F401 - registers the preparers
 import skills.harvest as harvesting
 from forge.records import BudgetError, InputError, ModelError, Skill, SkillState
-from preparers import PREPARERS
+from preparers.base import PREPARERS
 from rounds.author import Commission, author_all
 from rounds.items import Progress
 from rounds.register import choose, register
@@ -42,6 +43,7 @@ class Order:
         limits: of one authoring run.
         into: the library that is promoted into.
         dry_run: say what would be done; change nothing and ask nobody.
+        harvest: read candidates from the applications' registries, if that was never done.
     """
 
     round: int | None = None
@@ -54,6 +56,7 @@ class Order:
     limits: Limits = field(default_factory=Limits)
     into: Path | None = None
     dry_run: bool = False
+    harvest: bool = True
 
 
 @dataclass
@@ -78,7 +81,7 @@ async def skill_expand(workshop: Workshop, order: Order, progress: Progress | No
         DesktopError: the machine failed.
     """
     apps = _apps(order.apps)
-    found = Expanded(harvested=_harvest(order.dry_run))
+    found = Expanded(harvested=_harvest(order.harvest and not order.dry_run))
     with workshop.warehouse.read() as connection:
         found.shares = standings(student_results(connection))
     client = workshop.models.client("author", workshop.run) if order.count else None
@@ -134,11 +137,11 @@ async def _author(
     return note
 
 
-def _harvest(dry_run: bool) -> int:
-    """Harvest once; how many candidates there are."""
+def _harvest(wanted: bool) -> int:
+    """Harvest once, if wanted; how many candidates there are."""
     path = harvest_file()
     if not path.is_file():
-        if dry_run:
+        if not wanted:
             return 0
         harvesting.write(harvesting.harvest(), path)
     return sum(1 for _ in harvesting.read(path))

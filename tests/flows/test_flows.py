@@ -35,7 +35,7 @@ def server() -> Iterator[None]:
 
 
 def test_skill_expand_registers_the_chosen_skills() -> None:
-    assert forge(round=7, skills=["files.*"], tasks=3) == 3
+    assert forge(round=7, skills=["files.*"], tasks=3, harvest=False) == 3
     with Workshop() as workshop:
         assert {s.id.split(".")[0] for s in workshop.warehouse.skills()} == {"files"}
         assert [r["number"] for r in workshop.warehouse.rounds()] == [7]
