@@ -132,17 +132,16 @@ def _origin(nodes: Sequence[Node], number: int, raw: Box, windows: Sequence[Wind
 
 
 def _is_native(node: Node, raw: Box, parent: Box | None, shift: tuple[int, int]) -> bool:
+    """Whether a box is told truly although those around it are shifted: the one of the two that its parent holds."""
     if parent is None:
         return bool(node["role"] == "filler")
 
-    def fits(dx: int, dy: int) -> bool:
+    def outside(dx: int, dy: int) -> int:
+        """Pixels by which it sticks out of its parent; what is scrolled may do so truly."""
         x, y = raw[0] + dx, raw[1] + dy
-        return (
-            parent[0] - 2 <= x
-            and x + raw[2] <= parent[0] + parent[2] + 2
-            and parent[1] - 2 <= y
-            and y + raw[3] <= parent[1] + parent[3] + 2
-        )
+        over = (parent[0] - x, parent[1] - y, x + raw[2] - parent[0] - parent[2], y + raw[3] - parent[1] - parent[3])
+        return sum(pixels for pixels in over if pixels > 2)
 
-    # native parts begin with a filler; the outermost of it may still be told as LibreOffice's own
-    return fits(0, 0) and (node["role"] == "filler" or not fits(*shift))
+    true, shifted = outside(0, 0), outside(*shift)
+    # a native part begins with a filler; where both would fit, that tells
+    return true < shifted or (true == shifted == 0 and bool(node["role"] == "filler"))

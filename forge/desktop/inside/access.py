@@ -202,7 +202,7 @@ class Look:
 
     def describe(self, node, entry, parent, depth):
         role = entry["role"]
-        ask_property(node, lambda name: entry.update(name=name or ""), ACCESSIBLE, "Name")
+        ask_property(node, lambda name: self.on_name(node, entry, name or ""), ACCESSIBLE, "Name")
         if self.text and role in WITH_TEXT:
             ask_text(node, entry)
             if "focused" in entry["states"]:
@@ -212,6 +212,11 @@ class Look:
         else:
             popup = parent["role"] == "window"
             ask(node, lambda nodes: self.on_children(nodes or (), entry, depth, popup), ACCESSIBLE, "GetChildren")
+
+    def on_name(self, node, entry, name):
+        entry["name"] = name
+        if self.text and not name and entry["role"] in ("label", "static"):  # LibreOffice's status bar
+            ask_text(node, entry)
 
     def on_count(self, node, entry, depth, count):
         if count <= MAX_CHILDREN:

@@ -41,6 +41,22 @@ def test_own_widgets_are_moved_and_native_ones_are_not(shift: tuple[int, int]) -
     assert found["menu bar"] == (0, 19, 1280, 25)
 
 
+@pytest.mark.parametrize("shift", [(0, -25), (0, 0), (9, 1)])
+def test_native_parts_are_told_by_where_they_lie_also_where_they_are_scrolled(shift: tuple[int, int]) -> None:
+    dx, dy = shift
+    nodes = [
+        *calc(*shift)[:4],
+        node(3, "panel", "Sidebar", (957 + dx, 124 + dy, 321, 652)),
+        node(4, "filler", "", (957 + dx, 124 + dy, 273, 652)),
+        node(5, "panel", "Deck", (957, 124, 273, 667)),
+        node(6, "list item", "Wipe", (1045, 155, 81, 51)),
+    ]
+    found = {f.element.name or f.element.role: f.element.box for f in elements("impress", nodes, [CLIENT])}
+    assert found["Sidebar"] == (957, 124, 321, 652)
+    assert found["Deck"] == (957, 124, 273, 667)
+    assert found["Wipe"] == (1045, 155, 81, 51)
+
+
 def test_nothing_is_moved_where_the_window_is_not_known() -> None:
     found = {f.element.name: f.element.box for f in elements("calc", calc(0, -25), [])}
     assert found["Bold"] == (328, 60, 33, 35)
