@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from forge.records import ForgeError, InputError
+from forge.records import BudgetError, ForgeError, InputError
 from warehouse import Lease, Warehouse
 from warehouse.owners import owner_name
 
@@ -61,11 +61,15 @@ class Item(Generic[T]):
 
 @dataclass
 class Tally:
-    """What became of a batch. `faults` maps an item's key to the last error; such items are tried again next time."""
+    """What became of a batch. `faults` maps an item's key to the last error; such items are tried again next time.
+
+    `budget` says which budget ended the batch, where one did: items in work were finished, no further one was begun.
+    """
 
     done: int = 0
     skipped: int = 0
     faults: dict[str, str] = field(default_factory=dict)
+    budget: str = ""
 
 
 async def run_items(
@@ -100,6 +104,8 @@ async def run_items(
 
     async def one(item: Item[T]) -> None:
         async with gate:
+            if tally.budget:
+                return
             note = await _work_one(warehouse, kind, item, work, tally)
         progress.advance(stage, note)
 
@@ -133,6 +139,10 @@ async def _work_one(warehouse: Warehouse, kind: str, item: Item[T], work: Work[T
         except asyncio.CancelledError:
             lease.release("interrupted")
             raise
+        except BudgetError as error:
+            lease.release(str(error))
+            tally.budget = tally.budget or str(error)
+            return "over budget"
         except (ForgeError, OSError) as error:  # an OSError is the machine's: a full disk, no more processes
             lease.release(str(error))
             tally.faults[item.key] = str(error)

@@ -43,7 +43,7 @@ def materialize(workshop: Workshop, ticket: Ticket) -> Writes:
     """
     kitchen = workshop.kitchen()
     draw = skills.draw(ticket.workflow, ticket.seed, kitchen)
-    again = skills.draw(ticket.workflow, ticket.seed, kitchen.without_cache())
+    again = skills.draw(ticket.workflow, ticket.seed, kitchen.without_cache(), again=draw.task)
     for file in draw.files:
         workshop.warehouse.blobs.put(file.data)
     probes = [*gate_rows(draw), _determinism(draw, again)]

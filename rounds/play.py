@@ -9,17 +9,17 @@ from typing import Any
 
 from forge.desktop import Slot
 from forge.harness import TEACHERS, Cast, SlotEnvironment, Teacher, play
+from forge.llm import Client
+from forge.llm import Role as ModelRole
 from forge.records import (
     DesktopError,
     EndedBy,
     Grading,
     Harness,
-    InputError,
     Probe,
     ProbeKind,
     Provenance,
     Role,
-    Settings,
     Task,
     Trajectory,
 )
@@ -146,36 +146,16 @@ def make_teacher(workshop: Workshop, part: Part, harness: Harness, environment: 
     """The teacher of a part. Raises InputError when it is unknown, or lacks an endpoint."""
     name, _, channel = part.teacher.partition("/")
     make = TEACHERS.get(name)
-    client = None
-    if name != "oracle":
-        from forge.llm import Client
-
-        client = Client(endpoint_of(workshop.settings), workshop.warehouse.ledger)
+    client = None if name == "oracle" else workshop.models.require("teacher", workshop.run).within(stage="play")
     options = {"channel": channel} if channel else {}
     teacher = make(Cast(part.task, harness, environment, workshop.warehouse.blobs.get, client, options))
     teacher.name = part.teacher
     return teacher
 
 
-def model_for(workshop: Workshop, role: str) -> Any:
-    """The client for a role (author, teacher, judge, writer). Raises InputError when no endpoint is configured."""
-    from forge.llm import Client
-
-    return Client(endpoint_of(workshop.settings), workshop.warehouse.ledger)
-
-
-def endpoint_of(settings: Settings) -> Any:
-    """The endpoint that the settings name. Raises InputError when they name none."""
-    from forge.llm import Endpoint
-
-    if not settings.llm_base_url or not settings.llm_model:
-        raise InputError(
-            "no model endpoint is configured",
-            mend="set FORGE_LLM_BASE_URL and FORGE_LLM_MODEL (and FORGE_LLM_API_KEY where the server wants one)",
-        )
-    return Endpoint(
-        name="default", base_url=settings.llm_base_url, model=settings.llm_model, api_key=settings.llm_api_key
-    )
+def model_for(workshop: Workshop, role: ModelRole) -> Client:
+    """The client for a role (author, teacher, judge, writer). Raises InputError when no endpoint answers for it."""
+    return workshop.models.require(role, workshop.run)
 
 
 def _evidence(part: Part, harness: Harness, trajectory: Trajectory) -> list[Probe]:

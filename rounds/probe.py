@@ -131,7 +131,7 @@ class _Probing:
     def _neighbours(self, before: Path, solved: Played) -> Iterator[Probe]:
         """The solution of the same draw with one parameter changed, run on this task's files."""
         kitchen = self.workshop.kitchen()
-        draw = skills.draw(self.workflow, self.task.seed, kitchen)
+        draw = skills.draw(self.workflow, self.task.seed, kitchen, again=self.task)
         for name, solution in skills.neighbours(self.workflow, draw, kitchen, NEIGHBOURS):
             began = time.perf_counter()
             with self._run(solution, before) as other:

@@ -10,9 +10,11 @@ from functools import partial
 from forge.records import Channel, Task
 from rounds.items import Item, Progress, Silent, Tally, run_items
 from rounds.materialize import Ticket, mark_near_duplicates, materialize
+from rounds.plan import expect, note_taken
 from rounds.play import Part, play_part
 from rounds.probe import Candidate, probe
 from rounds.register import Plan
+from rounds.topup import top_up_banks
 from rounds.workshop import Workshop
 from skills import Workflow
 
@@ -27,13 +29,14 @@ GUI_TRIES = 3
 
 @dataclass
 class RoundReport:
-    """What a round came to. `short` maps the skills that miss tasks to how many they lack."""
+    """What a round came to. `short` maps the skills that miss tasks to how many they lack; `budget` ended it early."""
 
     round: int
     accepted: int = 0
     rejected: int = 0
     faults: dict[str, str] = field(default_factory=dict)
     short: dict[str, int] = field(default_factory=dict)
+    budget: str = ""
 
     @property
     def complete(self) -> bool:
@@ -58,9 +61,14 @@ async def run_round(workshop: Workshop, plan: Plan, progress: Progress | None = 
     """
     progress = progress or Silent()
     report = RoundReport(plan.round)
+    workshop.run = f"round-{plan.round}"
+    expect(workshop, plan)
     draws = dict.fromkeys((w.version for w in plan.workflows), plan.tasks)
     for _ in range(WAVES):
-        report.faults = (await prepare(workshop, plan.round, plan.workflows, draws, progress)).faults
+        prepared = await prepare(workshop, plan.round, plan.workflows, draws, progress)
+        report.faults, report.budget = prepared.faults, prepared.budget
+        if report.budget:
+            break
         report.faults |= (await play_round(workshop, plan.round, plan.workflows, draws, progress)).faults
         if report.faults:
             continue
@@ -81,7 +89,15 @@ async def prepare(
     draws: dict[str, int],
     progress: Progress | None = None,
 ) -> Tally:
-    """Materialize and probe the first `draws[version]` draws of each workflow. Returns what was done and what failed."""
+    """Materialize and probe the first `draws[version]` draws of each workflow. Returns what was done and what failed.
+
+    The banks that they draw from are filled before; while that fails nothing is drawn, for what a draw sees of a bank must not
+    depend on how far it was filled.
+    """
+    workshop.run = f"round-{round}"
+    filled = await top_up_banks(workshop, round, workflows, draws, progress)
+    if filled.faults or filled.budget:
+        return filled
     tickets = [Ticket(round, w, n).item for w in workflows for n in range(draws[w.version])]
     tally = await run_items(
         workshop.warehouse, "materialize", tickets, lambda ticket: materialize(workshop, ticket),
@@ -144,6 +160,7 @@ def finish(workshop: Workshop, plan: Plan, report: RoundReport) -> None:
         report.rejected += len(workshop.warehouse.tasks_of_round(plan.round, workflow.version)) - good
         if good < plan.tasks:
             report.short[workflow.skill.id] = plan.tasks - good
+    note_taken(workshop, plan)
     if report.complete:
         with workshop.warehouse.begin() as session:
             workshop.warehouse.finish_round(session, plan.round)

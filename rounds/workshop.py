@@ -18,8 +18,10 @@ from forge.desktop.remote import RemotePool
 from forge.desktop.sweep import claim, sweep
 from forge.harness import layers_for, load_harness
 from forge.records import Artifact, Fingerprint, Harness, Role, Settings, Task
+from rounds.models import Models
 from skills import Kitchen
 from skills.kitchen import run_in_box
+from skills.topup import LiveValues
 from verifiers import CHECKS, GraderPool
 from warehouse import Warehouse
 
@@ -51,10 +53,14 @@ class Workshop:
 
     Args:
         settings: where things live; default: from the environment.
+
+    Attributes:
+        run: the run that model calls are counted for: "round-3"; empty: none.
     """
 
     def __init__(self, settings: Settings | None = None):
         self.settings = settings or Settings()
+        self.run = ""
         self._stack = ExitStack()
         self._lock = threading.RLock()
 
@@ -99,7 +105,20 @@ class Workshop:
             cache_folder=self.settings.home / "cache" / "nodes",
             boxed=partial(run_in_box, scratch=self.scratch),
             stamp=self.fingerprint.digest(),
+            pool=self.warehouse.banks,
+            llm=self._writer,
         )
+
+    @_once
+    def models(self) -> Models:
+        """Who answers for which role."""
+        return Models(self.settings, self.warehouse.ledger)
+
+    @property
+    def _writer(self) -> LiveValues | None:
+        """Writes values while a task is drawn, where an endpoint can."""
+        client = self.models.client("writer", self.run)
+        return None if client is None else LiveValues(client.within(stage="live"))
 
     @_once
     def slots(self) -> SlotPool | RemotePool:
@@ -143,10 +162,11 @@ class Workshop:
 
     def sharing(self, warehouse: Warehouse) -> Workshop:
         """A workshop over another warehouse that shares everything else, and must not outlive this one."""
-        shared = ("_office", "graders", "slots", "scratch", "fingerprint", "workers")
+        shared = ("_office", "graders", "slots", "scratch", "fingerprint", "workers", "models")
         for name in shared:
             getattr(self, name)
         other = Workshop(self.settings)
+        other.run = self.run
         other.__dict__.update({name: self.__dict__[name] for name in shared}, warehouse=warehouse)
         return other
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forge.records import JSON, InputError, Solution, canonical_json
+from skills.banks.pins import Pins
 from skills.drawing import Draw, Rejected, held_by, resolve
 from skills.kitchen import Kitchen
 from skills.workflow import Workflow
@@ -36,7 +37,9 @@ def neighbours(workflow: Workflow, draw: Draw, kitchen: Kitchen, limit: int = 4)
     known = {canonical_json(template.render(resolved).to_json())}
     for name, value in _changes(workflow, resolved):
         try:
-            scope = resolve(workflow, parts, kitchen, change={name: value}, held=held, files=False).scope
+            scope = resolve(
+                workflow, parts, kitchen, change={name: value}, held=held, files=False, pins=Pins.of(resolved)
+            ).scope
             solution = template.render(scope)
         except (Rejected, InputError):  # that value does not go with the others
             continue

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from forge.records import JSON, Artifact, Guest, InputError, Start, Task, sha256_hex
 from preparers.base import PreparedFile
+from skills.banks.pins import KEY, Pins
 from skills.kitchen import Kitchen
 from skills.language.located import nearest
 from skills.language.rubric import render_rubric
@@ -40,11 +41,12 @@ class Draw:
 
 @dataclass
 class Resolution:
-    """Values of all names, and the files that were made on the way."""
+    """Values of all names, the files that were made on the way, and how much of the banks was seen."""
 
     scope: dict[str, JSON]
     outcomes: dict[str, Outcome]
     guest: Guest
+    pins: Pins
 
 
 class Rejected(Exception):
@@ -62,6 +64,7 @@ def draw(
     *,
     change: Mapping[str, JSON] | None = None,
     files: bool = True,
+    again: Task | None = None,
 ) -> Draw:
     """Draw one task.
 
@@ -71,6 +74,7 @@ def draw(
         kitchen: office, cache, box.
         change: parameter name to the value that it has instead of a drawn one.
         files: make the files; without them the task has no artifacts, but is the same otherwise.
+        again: the task that this seed gave before; banks that have grown since are seen as they were.
 
     Raises:
         InputError: the workflow asks for what cannot be (file and line).
@@ -80,10 +84,11 @@ def draw(
         if name not in workflow.params:
             raise InputError(f"{workflow.skill.id} has no parameter {name!r}", mend=nearest(name, workflow.params))
     failed: Requirement | None = None
+    pins = Pins() if again is None else Pins.of(again.resolved)
     for attempt in range(ATTEMPTS):
         parts = (workflow.version, seed, attempt)
         try:
-            found = resolve(workflow, parts, kitchen, change=change, files=files)
+            found = resolve(workflow, parts, kitchen, change=change, files=files, pins=pins)
         except Rejected as rejected:
             failed = rejected.requirement
             continue
@@ -102,6 +107,7 @@ def resolve(
     change: Mapping[str, JSON] | None = None,
     held: Mapping[str, tuple[JSON, JSON]] | None = None,
     files: bool = True,
+    pins: Pins | None = None,
 ) -> Resolution:
     """Find the values of all names.
 
@@ -112,12 +118,14 @@ def resolve(
         change: values of parameters instead of drawn ones.
         held: `prepare` node to its inputs and facts; it must come out with these inputs, and is not made again.
         files: make the files.
+        pins: how many written values of each bank may be seen; None: all that there are.
 
     Raises:
         Rejected: a condition is not met, or a held node has other inputs.
         InputError: see `draw`.
     """
-    found = Resolution({}, {}, kitchen.guest)
+    pins = pins or Pins()
+    found = Resolution({}, {}, kitchen.guest, pins)
     waiting = list(workflow.requires)
     for name in workflow.order:
         if name == "guest":
@@ -126,7 +134,7 @@ def resolve(
         elif change is not None and name in change:
             found.scope[name] = change[name]
         else:
-            _make(workflow.steps[name], found, Station(kitchen, found.guest, parts, files), held)
+            _make(workflow.steps[name], found, Station(kitchen, found.guest, parts, files, pins), held)
         for requirement in [r for r in waiting if r.condition.names <= found.scope.keys()]:
             waiting.remove(requirement)
             if not requirement.condition.render(found.scope):
@@ -189,6 +197,8 @@ def _task(workflow: Workflow, seed: int, found: Resolution, parts: tuple[JSON, .
     artifacts = _artifacts(workflow, found)
     rubric = render_rubric(workflow.rubric, scope, said.spans)
     resolved = {**{name: scope[name] for name in workflow.steps}, "guest": scope["guest"], "wording": wording}
+    if found.pins.sizes:
+        resolved[KEY] = found.pins.sizes
     try:
         return Task(
             skill=workflow.skill.id,

@@ -9,11 +9,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from forge.desktop.box import Completed, chown_home, run_boxed
 from forge.desktop.office import OfficeClient
 from forge.records import JSON, Guest
+
+if TYPE_CHECKING:
+    from skills.banks.bank import Bank
 
 Boxed = Callable[[Sequence[str], bytes, float], Completed]
 """Runs a command where it can do no harm: (argv, standard input, seconds) -> how it ended."""
@@ -30,10 +33,23 @@ class NodeCache(Protocol):
 
 
 class ValueModel(Protocol):
-    """A language model that invents values where a bank would be drawn from."""
+    """A language model that invents values while a task is drawn."""
 
-    def values(self, prompt: str, about: str, fields: Sequence[str], count: int, seed: int) -> list[dict[str, JSON]]:
-        """`count` records with these fields, all texts. Raises ModelError when it gives none."""
+    def values(self, bank: Bank, about: str, count: int, seed: int) -> list[JSON]:
+        """`count` records with the bank's fields; the same arguments give the same again.
+
+        Raises ModelError when it gives none.
+        """
+
+
+class Pool(Protocol):
+    """Values that a model wrote beforehand, by bank and by what they are about. It only grows, at its end."""
+
+    def size(self, bank: str, about: str) -> int:
+        """How many there are."""
+
+    def values(self, bank: str, about: str, size: int) -> list[JSON]:
+        """The first `size` ones."""
 
 
 class NoCache:
@@ -127,7 +143,8 @@ class Kitchen:
         cache_folder: keep results of nodes in this folder; None: in memory.
         cache: the cache itself, made from `cache_folder` unless given.
         boxed: runs the Python of `python` nodes.
-        llm: invents values for `llm` nodes; None: they are drawn from the committed bank.
+        llm: invents values for `llm` nodes that say `mode: live`; None: they are drawn from a bank.
+        pool: values that a model wrote beforehand, which banks are topped up with; None: the committed ones alone.
         stamp: what results depend on besides their inputs (application versions); part of every cache key.
     """
 
@@ -137,6 +154,7 @@ class Kitchen:
     cache: NodeCache | None = None
     boxed: Boxed = run_in_box
     llm: ValueModel | None = None
+    pool: Pool | None = None
     stamp: str = ""
 
     def __post_init__(self) -> None:

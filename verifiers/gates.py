@@ -210,7 +210,7 @@ def task_features(task: Task) -> frozenset[str]:
     found = _grams(task.instruction, 3)
     for criterion in task.rubric.criteria:
         found |= {f"{criterion.check} {choice}" for choice in _choices(criterion.args, "")}
-    resolved = {key: value for key, value in task.resolved.items() if key not in ("wording", "guest")}
+    resolved = {key: value for key, value in task.resolved.items() if key not in ("wording", "guest", "@banks")}
     return frozenset(found | set(_choices(resolved, "")))
 
 

@@ -235,7 +235,7 @@ def _leaves(value: JSON, sizes: bool = True) -> Iterator[str | int | float]:
 
 def _own(resolved: dict[str, JSON]) -> dict[str, JSON]:
     """The object without what is no fact of the task: the guest, and the skeleton of its wording."""
-    own = {key: value for key, value in resolved.items() if key != "guest"}
+    own = {key: value for key, value in resolved.items() if key not in ("guest", "@banks")}
     wording = own.get("wording")
     if isinstance(wording, dict):
         own["wording"] = {key: value for key, value in wording.items() if key != "skeleton"}

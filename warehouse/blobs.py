@@ -107,6 +107,12 @@ class BlobStore:
         except OSError as error:
             raise self._error(f"cannot look for {sha256}", error) from error
 
+    def total(self) -> int:
+        """Bytes of all blobs; looks at every one."""
+        if self._root is None:
+            return int(self._files.du(self._prefix)) if self._files.exists(self._prefix) else 0
+        return sum(path.stat().st_size for path in self._root.rglob("*") if path.is_file())
+
     def local_path(self, sha256: str) -> Path:
         """A verified file of the host that holds the blob; do not write to it. Other stores are downloaded first."""
         if self._root is not None:

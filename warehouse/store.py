@@ -39,6 +39,7 @@ from forge.records import (
 )
 from warehouse import dump, export, probes, stats, tasks, trajectories, verdicts
 from warehouse.acceptance import Acceptance, acceptance_of
+from warehouse.banks import Banks
 from warehouse.blobs import BlobStore
 from warehouse.claims import Claims
 from warehouse.engine import begin, insert_new, open_engine, read, upsert
@@ -57,6 +58,7 @@ class Warehouse:
         self.blobs = blobs
         self.claims = Claims(engine)
         self.ledger = Ledger(engine)
+        self.banks = Banks(engine)
 
     @classmethod
     def open(cls, url: str, blob_url: str) -> Warehouse:

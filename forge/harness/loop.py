@@ -21,6 +21,7 @@ from forge.records import (
     Action,
     ActionRecord,
     Answer,
+    BudgetError,
     DesktopError,
     Done,
     EndedBy,
@@ -76,6 +77,8 @@ async def play(
         episode.end(EndedBy.EXHAUSTED, str(error))
     except DesktopError as error:
         episode.end(EndedBy.FAULT, str(error))
+    except BudgetError:
+        raise  # no fault of the episode: it is played when there is money again
     except ModelError as error:
         episode.end(EndedBy.MODEL_ERROR, str(error))
     except asyncio.CancelledError:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from forge.records import JSON, Guest, InputError, Registry, digest
 from preparers.base import PreparedFile
+from skills.banks.pins import Pins
 from skills.dice import Dice, seed_of
 from skills.kitchen import Kitchen
 from skills.language.located import Located, Place
@@ -26,12 +27,14 @@ class Station:
         guest: the task's guest.
         parts: what the draw's chance depends on: workflow version, seed, attempt.
         files: whether files are wanted; without them a `prepare` node only states its facts.
+        pins: how many written values of each bank the draw may see.
     """
 
     kitchen: Kitchen
     guest: Guest
     parts: tuple[JSON, ...]
     files: bool = True
+    pins: Pins = field(default_factory=Pins)
 
     def dice(self, node: str) -> Dice:
         """The node's own generator; no other node's draws move it."""

@@ -1,37 +1,43 @@
-"""`llm`: values that a model invents, or that the committed bank holds where there is no model.
+"""`llm`: values that a model writes, or that the committed bank holds where there is no model.
 
-Models fill values only; what is asked, set up, solved and graded is rendered from the resolved object. A model's values
-must have the bank's fields; its failure is a ModelError, never a silent draw from the bank.
+Three modes. `bank`: the committed values. `topup`, the default: the committed values and those that a model wrote for the bank
+beforehand, many in one call (see `skills.topup`); without an endpoint there are none, and it is `bank`. `live`: the model
+writes them while the task is drawn. Models fill values only; what is asked, set up, solved and graded is rendered from the
+resolved object. A model's values must have the bank's fields; its failure is a ModelError, never a silent draw from the bank.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
 from forge.records import JSON, ModelError
 from skills.banks.bank import Bank, find_bank
-from skills.language.located import Located, Place
+from skills.language.located import Located, Place, nearest
 from skills.language.shapes import Shape, list_of, mismatch
 from skills.language.template import Fixed, Record, Template, compile_template
 from skills.nodes.base import Node, NodeKind, Outcome, Reading, Station, node_kind, only_keys
+
+Mode = Literal["bank", "topup", "live"]
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 
 class Llm(Node):
     """Values from a bank or a model."""
 
-    def __init__(self, name: str, place: Place, bank: Bank, args: Record, several: bool):
+    def __init__(self, name: str, place: Place, bank: Bank, args: Record, several: bool, mode: Mode = "topup"):
         super().__init__(name, place, args.names)
         self.bank = bank
         self.args = args
         self.several = several
+        self.mode = mode
 
     @property
     def identity(self) -> JSON:
-        return ["llm", self.bank.name]
+        return ["llm", self.bank.name] if self.mode == "topup" else ["llm", self.bank.name, self.mode]
 
     def keeps(self, station: Station) -> bool:
-        return station.kitchen.llm is not None  # drawing from a bank is cheaper than looking a draw up
+        return self._is_live(station)  # drawing from a bank is cheaper than looking a draw up
 
     def key(self, inputs: JSON, station: Station) -> str:
         return super().key([inputs, station.seed(self.name)], station)  # another draw, other values
@@ -49,20 +55,28 @@ class Llm(Node):
             raise self.error(f"`about` must be a text, not {about!r}")
         if count is not None and (isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= 1000):
             raise self.error(f"`count` must be a whole number from 0 to 1000, not {count!r}")
-        if station.kitchen.llm is not None and self.bank.prompt and self.bank.fields:
+        if self._is_live(station):
             return Outcome(self._invented(about, count, station))
         try:
-            return Outcome(self.bank.draw(about, count, *station.parts, self.name))
+            written = (
+                station.pins.values(station.kitchen.pool, self.bank.pool, about)
+                if self.mode == "topup" and self.bank.fields
+                else []
+            )
+            return Outcome(self.bank.grown(about, written).draw(about, count, *station.parts, self.name))
         except ValueError as error:
             message, _, mend = str(error).partition("; ")
             raise self.error(message, mend or None) from None
 
+    def _is_live(self, station: Station) -> bool:
+        return self.mode == "live" and station.kitchen.llm is not None
+
     def _invented(self, about: str, count: int | None, station: Station) -> JSON:
         assert station.kitchen.llm is not None
-        fields = list(self.bank.fields)
         wanted = 1 if count is None else count
-        found = station.kitchen.llm.values(self.bank.prompt, about, fields, wanted, station.seed(self.name))
+        found = station.kitchen.llm.values(self.bank, about, wanted, station.seed(self.name))
         problem = mismatch(found, list_of(self.bank.shape), "its answer")
+        problem = problem or next((p for value in found if (p := self.bank.problem(value))), None)
         if problem or len(found) != wanted:
             raise ModelError(
                 f"{self.place.file}:{self.place.line}: {self.name}: {problem or f'{len(found)} values, not {wanted}'}"
@@ -72,12 +86,15 @@ class Llm(Node):
 
 @node_kind
 class LlmKind(NodeKind):
-    """Values from a bank, or from a model: `{llm: office-names, about: "${topic}", fields: [file, sheet]}`."""
+    """Values from a bank that a model tops up: `{llm: office-names, about: "${topic}", fields: [file, sheet]}`.
+
+    `mode: bank` draws the committed values alone, `mode: live` has a model write values for each task.
+    """
 
     name = "llm"
 
     def read(self, name: str, spec: dict[str, Located], place: Place, reading: Reading) -> Node:
-        only_keys(spec, (self.name, "about", "count", "fields"), f"{name}: llm", reading.problems)
+        only_keys(spec, (self.name, "about", "count", "fields", "mode"), f"{name}: llm", reading.problems)
         bank = find_bank(spec[self.name].text(f"{name}: llm"), spec[self.name].place, reading.source.folder)
         if "fields" in spec:
             wanted = [field.text("a field") for field in spec["fields"].list(f"{name}: fields")]
@@ -96,4 +113,10 @@ class LlmKind(NodeKind):
                 message, _, mend = str(error).partition("; ")
                 raise spec.get("about", spec[self.name]).error(f"{name}: {message}", mend) from None
         count: Template = compile_template(spec["count"]) if "count" in spec else Fixed(None, place)
-        return Llm(name, place, bank, Record({"about": about, "count": count}, place), "count" in spec)
+        mode = spec["mode"].text(f"{name}: mode") if "mode" in spec else "topup"
+        if mode not in MODES:
+            raise spec["mode"].error(f"{name}: there is no mode {mode!r}", nearest(mode, MODES))
+        if mode == "live" and not (bank.prompt and bank.fields):
+            raise spec["mode"].error(f"{name}: the bank {bank.name} has no prompt or no fields to ask a model for")
+        args = Record({"about": about, "count": count}, place)
+        return Llm(name, place, bank, args, "count" in spec, mode)

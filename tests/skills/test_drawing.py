@@ -214,19 +214,26 @@ class Inventive:
         self.answer = answer
         self.asked = []
 
-    def values(self, prompt, about, fields, count, seed):
-        self.asked.append((prompt, about, tuple(fields), count))
+    def values(self, bank, about, count, seed):
+        self.asked.append((bank.prompt, about, tuple(bank.fields), count))
         return [{"file": f"invented-{seed % 7}", "owner": "Zoe"}] * count if self.answer is None else self.answer
 
 
-def test_a_model_fills_values_where_there_is_one(write, kitchen):
-    workflow = skills.load(write())
+LIVE = ('{llm: words, about: "${topic}"}', '{llm: words, about: "${topic}", mode: live}')
+
+
+def test_a_model_fills_values_while_a_task_is_drawn_where_the_workflow_says_so(write, kitchen):
+    workflow = skills.load(write(LIVE))
+    assert skills.draw(workflow, 5, kitchen).task.resolved["names"]["owner"] in ("Ada", "Ben", "Cleo")  # nobody to ask
     model = Inventive()
     task = skills.draw(workflow, 5, replace(kitchen, llm=model)).task
     assert task.resolved["names"]["owner"] == "Zoe"
     assert model.asked == [("Invent file names.", task.resolved["topic"], ("file", "owner"), 1)]
     with pytest.raises(ModelError, match="lacks 'owner'"):
         skills.draw(workflow, 5, replace(kitchen, llm=Inventive([{"file": "x"}]), cache=MemoryCache()))
+    climbing = Inventive([{"file": "../x", "owner": "Zoe"}])
+    with pytest.raises(ModelError, match="file: it holds a slash"):
+        skills.draw(workflow, 5, replace(kitchen, llm=climbing, cache=MemoryCache()))
 
 
 def test_neighbours_change_one_parameter_and_keep_the_files(write, kitchen):
