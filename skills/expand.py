@@ -219,7 +219,7 @@ def _skill(proposal: Proposal, round: int) -> Skill:
         id=proposal.id, apps=tuple(proposal.apps), title=proposal.title, description=proposal.description,
         affinity=proposal.affinity, parameters={p.name: f"{p.type}: {', '.join(p.values)}" for p in proposal.parameters},
         origin="expand", round=round, state=SkillState.CANDIDATE,
-    )  # type: ignore[arg-type]  # fmt: skip
+    )  # fmt: skip
 
 
 def _stem(word: str) -> str:
