@@ -21,6 +21,7 @@ import functools
 import os
 import resource
 import secrets
+import signal
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -96,6 +97,7 @@ class Group:
     def __init__(self, limits: Limits, name: str = "box"):
         self.limits = limits
         self.folders: dict[str, Path] = {}
+        _sweep_once()
         name = f"forge-{os.getpid()}-{name}-{secrets.token_hex(4)}"
         try:
             for controller, parent in _parents().items():
@@ -137,10 +139,13 @@ class Group:
         return None
 
     def close(self) -> None:
-        """Remove the group once its processes are gone. May be called twice."""
+        """End what is left in the group, and remove it. May be called twice."""
         deadline = time.monotonic() + 2
         for controller, folder in list(self.folders.items()):
             while not remove_group(folder) and time.monotonic() < deadline:
+                for pid in _members(folder):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
                 time.sleep(0.002)  # a process that was killed leaves the group a moment after it was reaped
             del self.folders[controller]
 
@@ -156,15 +161,29 @@ def remove_group(folder: Path) -> bool:
     return True
 
 
+@functools.cache
+def _sweep_once() -> None:
+    sweep_groups()
+
+
 def sweep_groups() -> list[str]:
     """Remove empty control groups whose owner died. Returns their names."""
     swept = []
     for parent in set(_parents().values()):
         for folder in parent.glob("forge-*-*"):
             owner = folder.name.split("-")[1]
-            if owner.isdigit() and not os.path.exists(f"/proc/{owner}") and remove_group(folder):
-                swept.append(folder.name)
+            with contextlib.suppress(OSError):  # another sweeper was faster
+                is_new = time.time() - folder.stat().st_mtime < 60  # its owner may live in another container
+                if owner.isdigit() and not os.path.exists(f"/proc/{owner}") and not is_new and remove_group(folder):
+                    swept.append(folder.name)
     return swept
+
+
+def _members(folder: Path) -> list[int]:
+    try:
+        return [pid for pid in map(int, (folder / "cgroup.procs").read_text().split()) if pid > 1]
+    except FileNotFoundError:
+        return []
 
 
 def _settings(controller: str, limits: Limits) -> dict[str, str]:
