@@ -70,7 +70,7 @@ def workplaces() -> list[Workplace]:
         Workplace("calc", ((BOOK, workbook(), 0o644, False),), BOOK, _CALC),
         Workplace("writer", (text,), NOTES, _WRITER),
         Workplace("thunderbird", _mail(), None, _THUNDERBIRD),
-        Workplace("files", (text, *(_numbered(n) for n in range(30))), "~/Documents", _FILES),
+        Workplace("files", (text, *(_numbered(n) for n in range(12))), "~/Documents", _FILES),
         Workplace("terminal", (text,), "~/Documents", _TERMINAL),
         Workplace("editor", (text,), NOTES, _EDITOR),
         Workplace("chromium", ((PAGE, _HTML.encode(), 0o644, False),), PAGE, _CHROMIUM),

@@ -5,9 +5,10 @@ Ordinary work is done in eight applications by the library's moves (`bench.doing
 from the one before it is kept. That is the truth.
 
 While it is recorded, one of two policies waits, as it would in an episode: *with a predicate*, as the oracle waits that
-knows what is to become true; *without* one, as when a model plays. Actions that have a predicate take turns between the
-two. A policy settled **early** when what showed at the end of its wait differs from what showed 2.5 s after the action in
-40 pixels or more (see `bench.recording.CONTRAST`), so a flash that goes away again is not early, and neither is a caret.
+knows what is to become true; *without* one, as when a model plays. Of the actions that have a predicate every third does
+without. A policy settled **early** when what showed at the end of its wait differs from what showed 2.5 s after the action
+in 40 pixels or more (see `bench.recording.CONTRAST`), so a flash that goes away again is not early, and neither is a caret.
+
 Cosmetic, and left out, are the places of tooltips, which come because the pointer rests, whatever was done; the buttons of
 tool bars, which LibreOffice greys or ungreys by a timer half a second later; and status bars. A figure of its own says how
 many ends would be early if tool bars and status bars counted too.
@@ -87,16 +88,15 @@ class Watcher:
 
     def __post_init__(self) -> None:
         self._recorder = Recorder(self.slot._screen_server)
-        self._with = False
+        self._predicates = 0
 
     def carry_out(self, act: Act) -> None:
         """Do what a turn of the oracle would do."""
         last = len(act.actions) - 1
         for number, (action, element) in enumerate(zip(act.actions, act.elements, strict=True)):
             until = act.until if number == last else None
-            if until is not None:
-                self._with = not self._with
-            self._do(action, element, until if self._with else None)
+            self._predicates += until is not None
+            self._do(action, element, until if self._predicates % 3 else None)
 
     def close(self) -> None:
         """End it."""

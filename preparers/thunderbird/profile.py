@@ -22,7 +22,7 @@ class ThunderbirdProfile(Preparer[ProfileParams]):
     """A profile at `~/.thunderbird/alex.default`, with accounts, folders, mails, address book and filters."""
 
     name = "thunderbird.profile"
-    version = 1
+    version = 2
     params = ProfileParams
 
     def prepare(self, params: ProfileParams, context: Context) -> Prepared:

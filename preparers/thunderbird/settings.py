@@ -57,8 +57,12 @@ QUIET: dict[str, object] = {
     "toolkit.telemetry.reportingpolicy.firstRun": False,
     "toolkit.telemetry.unified": False,
     "ui.caretBlinkTime": 0,
+    "ui.prefersReducedMotion": 1,
+    "widget.gtk.overlay-scrollbars.enabled": False,
 }
-"""Preferences that keep Thunderbird still: no network, no first-run matter, no blinking caret; accessibility on."""
+"""Preferences that keep Thunderbird still: no network, no first-run matter, no blinking caret, no scroll bars that fade,
+no animations; accessibility on.
+"""
 
 
 def prefs_js(params: ProfileParams) -> bytes:
