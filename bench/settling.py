@@ -10,8 +10,8 @@ without. A policy settled **early** when what showed at the end of its wait diff
 in 40 pixels or more (see `bench.recording.CONTRAST`), so a flash that goes away again is not early, and neither is a caret.
 
 Cosmetic, and left out, are the places of tooltips, which come because the pointer rests, whatever was done; the buttons of
-tool bars, which LibreOffice greys or ungreys by a timer half a second later; and status bars. A figure of its own says how
-many ends would be early if tool bars and status bars counted too.
+tool bars, which LibreOffice greys or ungreys by a timer half a second later; status bars; and the icons of title bars, in
+which GIMP shows the picture a second later. A figure of its own says how many ends would be early if these counted too.
 
 What it does not cover: effects later than 2.5 s; work that the pages or documents do by themselves.
 """
@@ -34,13 +34,14 @@ from bench.recording import Box, Recorder, Recording
 from bench.report import Figure, show
 from forge.desktop import Slot, acting
 from forge.harness.describe import describe
-from forge.harness.environment import LAST
+from forge.harness.environment import KNOWN, LAST
 from forge.harness.moves import MOVES, Act, MoveError
 from forge.harness.moves.hands import BUTTON_ROLES, Hands, Scene
 from forge.records import Action, Element
 
 AFTER = 2.5
 """Seconds after an action for which its effect is recorded."""
+_ICON = 20  # pixels: the height of a title bar
 LEAST = 40
 """So many pixels that are still to change are an early end."""
 
@@ -55,7 +56,7 @@ class Wait:
         predicate: whether it waited with one.
         seconds: it took.
         missed: pixels that were still to change, without what is cosmetic.
-        missed_anywhere: the same with tool bars and status bars.
+        missed_anywhere: the same with the buttons of tool bars, status bars and icons of title bars.
     """
 
     app: str
@@ -107,7 +108,8 @@ class Watcher:
         try:
             acting.do(self.slot, action)
             done = time.monotonic() - recording.began
-            waited = self.slot.settle(until, first=LAST.first, quiet=LAST.quiet, timeout=LAST.timeout)
+            how = LAST if until is None else KNOWN
+            waited = self.slot.settle(until, first=how.first, quiet=how.quiet, timeout=how.timeout)
             time.sleep(max(0.0, AFTER - waited))
         finally:
             self._recorder.stop()
@@ -119,11 +121,12 @@ class Watcher:
             self._keep(wait, recording, done + waited)
 
     def _bars(self) -> list[Box]:
-        """The buttons of tool bars, and status bars."""
+        """The buttons of tool bars, status bars, and the icons of title bars."""
         scene = Scene(self.slot.tree(self.app))
         bars = [bar for bar in scene.elements if bar.role == "tool bar"]
         buttons = [e.box for bar in bars for e in scene.below(bar) if e.role in BUTTON_ROLES]
-        return buttons + [e.box for e in scene.elements if e.role == "status bar"]
+        icons = [(window.x, window.y - _ICON, _ICON, _ICON) for window in self.slot.windows()]
+        return buttons + icons + [e.box for e in scene.elements if e.role == "status bar"]
 
     def _keep(self, wait: Wait, recording: Recording, at: float) -> None:
         import numpy
@@ -184,7 +187,7 @@ def figures(waits: list[Wait]) -> list[Figure]:
         shown += [
             Figure(f"{name}: actions", len(some), "actions"),
             Figure(f"{name}: early", sum(wait.early for wait in some) / len(some), "of all", f"<= {early}"),
-            Figure(f"{name}: early, with tool bars and status bars", anywhere, "of all"),
+            Figure(f"{name}: early, with bars and icons", anywhere, "of all"),
             Figure(f"{name}: wait, median", statistics.median(seconds), "s", median),
             Figure(f"{name}: wait, 90th percentile", seconds[int(0.9 * len(seconds))], "s"),
         ]

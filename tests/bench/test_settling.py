@@ -57,7 +57,7 @@ def test_figures_tell_policies_apart() -> None:
     found = {figure.name: figure for figure in figures([*waits, Wait("files", "c", False, 0.7, 39, 39)])}
     assert found["actions recorded"].value == 5
     assert (found["with a predicate: early"].value, found["with a predicate: early"].met) == (0, True)
-    assert found["with a predicate: early, with tool bars and status bars"].value == 1
+    assert found["with a predicate: early, with bars and icons"].value == 1
     assert (found["without: early"].value, found["without: early"].met) == (0.5, False)
     assert found["without: wait, median"].value == pytest.approx(0.6)
     assert found["files: early, of 2"].value == 1
