@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 
-BENCHES = ("command", "desktop", "probing", "round", "library", "warehouse", "training", "grounding")
+BENCHES = ("command", "desktop", "density", "chaos", "probing", "round", "library", "warehouse", "training")
 
 
 def main() -> None:

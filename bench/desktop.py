@@ -1,48 +1,24 @@
 """`python -m bench.desktop`: how long desktops, boxes, pictures and the office take, and what a desktop weighs.
 
-The plain start is the same LibreOffice on a bare Xvfb with the same window manager and the same readiness, without box,
-supervisor, cookie and guest clock; it is measured in turn with the slots, so that a busy machine slows both.
+The plain start is the same application with the same profile and the same readiness on a bare Xvfb (`bench.plain`); it is
+measured in turn with the slots, so that a busy machine slows both. The ratios say more than the seconds.
 """
 
 from __future__ import annotations
 
 import io
 import os
-import shutil
-import signal
 import statistics
-import subprocess
 import tempfile
 import time
 from pathlib import Path
 
+from bench import plain
 from bench.report import Figure, options, show
-from forge.desktop import Office, OfficeClient, Slot, SlotPool, chown_home, inside, libreoffice, run_boxed
-from forge.desktop.display import Display
-from forge.desktop.settle import Settler
-from forge.desktop.sweep import claim
-from forge.desktop.windows import Windows
+from forge.desktop import Office, OfficeClient, Slot, SlotPool, chown_home, run_boxed
 from forge.records import Guest
 
 BOOK = "~/Documents/book.xlsx"
-_PLAIN = """
-import os, subprocess, sys, time
-sys.path.insert(0, sys.argv[1])
-quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-subprocess.Popen(["/usr/libexec/at-spi-bus-launcher", "--launch-immediately", "--a11y=1"], **quiet)
-subprocess.Popen(sys.argv[2:], **quiet)
-from access import BusError, Sheets
-sheets = Sheets()
-while True:
-    try:
-        if sheets.cell("soffice", 0, 0):
-            break
-    except BusError:
-        pass
-    time.sleep(0.02)
-print("ready", flush=True)
-time.sleep(60)
-"""
 
 
 def workbook(rows: int = 40) -> bytes:
@@ -57,6 +33,14 @@ def workbook(rows: int = 40) -> bytes:
     return buffer.getvalue()
 
 
+def mail_from_nothing() -> float:
+    """Seconds until Thunderbird shows its folders in a new slot."""
+    began = time.perf_counter()
+    with Slot.open(Guest(), home_files=plain.mail_profile()) as slot:
+        slot.launch("thunderbird")
+        return time.perf_counter() - began
+
+
 def from_nothing(data: bytes) -> tuple[float, float]:
     """Seconds until a new slot shows the workbook, and its proportional memory in MiB."""
     began = time.perf_counter()
@@ -64,6 +48,14 @@ def from_nothing(data: bytes) -> tuple[float, float]:
         slot.launch("calc", BOOK)
         seconds = time.perf_counter() - began
         return seconds, sum(map(proportional, slot.pids))
+
+
+def beside_a_spare(data: bytes) -> float:
+    """Proportional memory in MiB of a slot with Calc while its pool keeps the next one ready, as in every round."""
+    with SlotPool(guest=Guest()) as pool, pool.acquire(Guest(), [(BOOK, data, 0o644, False)]) as slot:
+        slot.launch("calc", BOOK)
+        pool.wait_warm()
+        return sum(map(proportional, slot.pids))
 
 
 def handed_over(pool: SlotPool, data: bytes, *, expected: bool) -> float:
@@ -78,55 +70,6 @@ def handed_over(pool: SlotPool, data: bytes, *, expected: bool) -> float:
     with pool.acquire(Guest(), [(BOOK, data, 0o644, False)]) as slot:
         slot.launch("calc", BOOK)
         return time.perf_counter() - began
-
-
-def plain(data: bytes) -> float:
-    """Seconds until LibreOffice shows the workbook on a bare display of the host."""
-    owned = claim("bench")
-    began = time.perf_counter()
-    try:
-        home = owned.folder / "home"
-        home.mkdir()
-        shutil.copytree(libreoffice.template(), home / libreoffice.PROFILE)
-        (home / "book.xlsx").write_bytes(data)
-        display = Display(owned.folder, Guest().width, Guest().height)
-        environment = {
-            **{
-                "HOME": str(home),
-                "DISPLAY": display.name,
-                "XAUTHORITY": str(display.cookie),
-                "PATH": os.environ["PATH"],
-            },
-            **{"SAL_USE_VCLPLUGIN": "gtk3", "LC_ALL": "C.UTF-8", "GSETTINGS_BACKEND": "memory"},
-        }
-        soffice = [libreoffice.SOFFICE, "--norestore", "--nologo", "--calc", str(home / "book.xlsx")]
-        command = ["dbus-run-session", "--", "/usr/bin/python3", "-c", _PLAIN, str(Path(inside.__file__ or "").parent)]
-        process = subprocess.Popen(
-            [*command, *soffice],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        assert process.stdout is not None
-        try:
-            windows, settler = Windows(display), Settler(display)
-            while not any("book.xlsx" in window.title for window in windows.shown()):
-                time.sleep(0.02)
-            while process.stdout.readline() not in (b"ready\n", b""):
-                pass  # the session bus talks too
-            settler.settle(first=0.15, quiet=0.15)
-            return time.perf_counter() - began
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            process.stdout.close()
-            windows.close()
-            settler.close()
-            display.close()
-    finally:
-        owned.release()
 
 
 def proportional(pid: int) -> float:
@@ -176,7 +119,7 @@ def small_things(data: bytes, times: int) -> list[Figure]:
         recalculated = median_ms(lambda: client.recalculate(next(books), ".xlsx"), times)
     return [
         Figure("box, one command", box, "ms", "<= 40"),
-        Figure("screenshot as PNG, 1280x800", shot, "ms", "<= 20"),
+        Figure("screenshot as PNG, 1280x800", shot, "ms", "<= 15"),
         Figure("accessibility tree of Calc", tree, "ms"),
         Figure("one cell looked up", cell, "ms"),
         Figure("shell, one command", shell, "ms"),
@@ -192,24 +135,33 @@ def main() -> None:
     data = workbook()
     load = os.getloadavg()[0]
     from_nothing(data)
-    cold, bare, memory = [], [], []
+    cold, bare, memory, mail, bare_mail = [], [], [], [], []
     for _ in range(times):
         seconds, mebibytes = from_nothing(data)
         cold.append(seconds)
         memory.append(mebibytes)
-        bare.append(plain(data))
+        bare.append(plain.calc(data))
+        mail.append(mail_from_nothing())
+        bare_mail.append(plain.thunderbird())
+    shared = [beside_a_spare(data) for _ in range(max(1, times // 3))]
     with SlotPool(guest=Guest()) as pool:
         warm = [handed_over(pool, data, expected=False) for _ in range(times + 1)][1:]
     with SlotPool() as pool:
         expected = [handed_over(pool, data, expected=True) for _ in range(times)]
+    middle = statistics.median
     show(
         [
-            Figure("slot with Calc showing a workbook, from nothing, median", statistics.median(cold), "s", "<= 2.5"),
-            Figure("the same on a bare display, median", statistics.median(bare), "s"),
-            Figure("ratio of the two", statistics.median(cold) / statistics.median(bare), "x"),
-            Figure("spare handed over with the document open, median", statistics.median(expected), "s", "<= 1"),
-            Figure("spare handed over, document opened then, median", statistics.median(warm), "s"),
-            Figure("proportional memory of a slot with Calc, median", statistics.median(memory), "MiB", "<= 240"),
+            Figure("slot with Calc showing a workbook, from nothing, median", middle(cold), "s"),
+            Figure("the same on a bare display, median", middle(bare), "s"),
+            Figure("ratio of the two", middle(cold) / middle(bare), "x", "<= 1.1"),
+            Figure("slot with Thunderbird showing its folders, from nothing, median", middle(mail), "s"),
+            Figure("the same on a bare display, median (mail)", middle(bare_mail), "s"),
+            Figure("ratio of the two (mail)", middle(mail) / middle(bare_mail), "x", "<= 1.1"),
+            Figure("spare handed over with the document open, median", middle(expected), "s", "<= 1"),
+            Figure("spare handed over, document opened then, median", middle(warm), "s"),
+            Figure("the latter to a bare start", middle(warm) / middle(bare), "x"),
+            Figure("proportional memory of a slot with Calc alone, median", middle(memory), "MiB", "<= 240"),
+            Figure("the same beside a warm spare, median", middle(shared), "MiB", "<= 240"),
             *small_things(data, 4 * times),
             Figure("load of the machine before (1 minute)", load, ""),
         ],
