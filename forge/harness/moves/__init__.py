@@ -8,9 +8,11 @@ from forge.harness.moves import documents as _documents  # noqa: F401
 from forge.harness.moves import files as _files  # noqa: F401
 from forge.harness.moves import general as _general  # noqa: F401
 from forge.harness.moves import gimp as _gimp  # noqa: F401
+from forge.harness.moves import impress as _impress  # noqa: F401
 from forge.harness.moves import lists as _lists  # noqa: F401
 from forge.harness.moves import thunderbird as _thunderbird  # noqa: F401
 from forge.harness.moves import values as _values  # noqa: F401
+from forge.harness.moves import vlc as _vlc  # noqa: F401
 from forge.harness.moves import waiting as _waiting  # noqa: F401
 from forge.harness.moves import writer as _writer  # noqa: F401
 from forge.harness.moves.base import MOVES, Act, Acts, Move, MoveArgs, MoveError, move

@@ -240,7 +240,7 @@ class Hands:
                 return now
         now = next((e for e in self.part(element).elements if same(e)), None)
         if now is not None and (now.name == element.name or now.box == element.box):
-            return now
+            return now if now.name else now.model_copy(update={"near": element.near})
         found = self.scene(element.app or None).select(element.name, element.role)
         tail = [e for e in found if e.path[1:] == element.path[1:]]
         return next(iter([e for e in tail if e.path == element.path] or tail), None)

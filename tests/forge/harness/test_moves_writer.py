@@ -73,6 +73,7 @@ def test_styles_lists_and_formatted_text(play_for_real: Callable[..., Any]) -> N
     assert all(element.name or element.near for element in hit), "what has no name says where it is"
 
 
+@pytest.mark.slow
 def test_text_is_replaced_and_added_and_pages_are_broken(play_for_real: Callable[..., Any]) -> None:
     played = writer(
         play_for_real,
