@@ -144,6 +144,7 @@ class DisplayRecording:
                 stop(self._process)
                 self._log.seek(0)
                 said = self._log.read().decode(errors="replace").strip()[-300:]
+                self._log.close()
                 self._draft.close()
                 raise DesktopError(f"the screen cannot be recorded: {said or 'ffmpeg gave no picture'}")
             time.sleep(0.02)

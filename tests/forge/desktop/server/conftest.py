@@ -93,3 +93,14 @@ def outside(tmp_path: Path) -> Path:
     file = tmp_path / "outside.txt"
     file.write_text("not the guest's")
     return file
+
+
+@pytest.fixture(scope="module")
+def osworld(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a slot that speaks OSWorld's protocol."""
+    from forge.desktop.osworld.facade import create_facade
+    from forge.desktop.osworld.machine import Machine
+
+    machine = Machine(Guest(width=1280, height=800), root=tmp_path_factory.mktemp("osworld"))
+    with Background(create_facade(machine)) as background:
+        yield background.url

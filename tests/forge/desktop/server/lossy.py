@@ -72,25 +72,28 @@ class LossyLink:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
         other: asyncio.StreamWriter | None = None
+        ways: list[asyncio.Task[None]] = []
         try:
             back, other = await asyncio.open_connection(*self._there)
             ways = [
                 asyncio.ensure_future(self._forward(reader, other, "lost_requests")),
                 asyncio.ensure_future(self._forward(back, writer, "lost_answers")),
             ]
+            self._tasks.update(ways)
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-            for way in ways:
-                way.cancel()
-            await asyncio.gather(*ways, return_exceptions=True)
         except OSError:
             pass
         finally:
+            for way in ways:
+                way.cancel()
+            self._tasks.difference_update(ways)
             for each in (writer, other):
                 if each is not None:
                     _reset(each)

@@ -1,0 +1,118 @@
+"""Recordings show what was on the screen; films of an episode show its steps."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import numpy
+import pytest
+from PIL import Image
+
+from forge.desktop import Slot
+from forge.desktop.recording import Recording, write_film, write_gif, write_mp4
+from forge.desktop.remote import RemotePool
+from forge.records import DesktopError, InputError
+
+COLOURS = [(200, 30, 30), (30, 200, 30), (30, 30, 200)]
+FRAMES = [
+    (Image.new("RGB", (320, 201), colour), seconds) for colour, seconds in zip(COLOURS, (1.0, 0.5, 1.5), strict=True)
+]
+
+
+def facts(file: Path) -> dict[str, str]:
+    """Width, height and seconds of a video."""
+    ask = ["ffprobe", "-v", "error", "-of", "json", "-show_entries", "stream=width,height,codec_name:format=duration"]
+    done = subprocess.run([*ask, str(file)], capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    found = json.loads(done.stdout)
+    return {**found["streams"][0], **found["format"]}
+
+
+def frame(file: Path, second: float) -> numpy.ndarray:
+    """The picture at a moment, as RGB."""
+    size = facts(file)
+    command = ["ffmpeg", "-v", "error", "-i", str(file), "-ss", str(second), "-frames:v", "1"]
+    command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    done = subprocess.run(command, capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    return numpy.frombuffer(done.stdout, numpy.uint8).reshape(int(size["height"]), int(size["width"]), 3)
+
+
+def test_an_mp4_shows_each_picture_for_its_time(tmp_path: Path) -> None:
+    file = tmp_path / "film.mp4"
+    write_mp4(FRAMES, file)
+    found = facts(file)
+    assert (found["codec_name"], found["width"], found["height"]) == ("h264", 320, 202)  # H.264 wants even sizes
+    assert float(found["duration"]) == pytest.approx(3.0, abs=0.11)
+    for second, colour in ((0.5, COLOURS[0]), (1.2, COLOURS[1]), (2.5, COLOURS[2])):
+        assert frame(file, second)[100, 160] == pytest.approx(colour, abs=12)
+
+
+def test_a_gif_shows_each_picture_for_its_time(tmp_path: Path) -> None:
+    file = tmp_path / "film.gif"
+    write_gif(FRAMES, file)
+    with Image.open(file) as film:
+        assert film.n_frames == 3
+        for number, (picture, seconds) in enumerate(FRAMES):
+            film.seek(number)
+            assert film.info["duration"] == seconds * 1000
+            assert film.convert("RGB").getpixel((160, 100)) == picture.getpixel((160, 100))
+
+
+def test_what_is_no_film_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"an \.mp4 or a \.gif"):
+        write_film(FRAMES, tmp_path / "film.avi")
+    for name in ("film.mp4", "film.gif"):
+        with pytest.raises(InputError, match="no picture"):
+            write_film([], tmp_path / name)
+
+
+def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(DesktopError, match="ffmpeg is not installed\n  mend: run `make setup-apps`"):
+        write_mp4(FRAMES, tmp_path / "film.mp4")
+
+
+@pytest.mark.desktop
+def test_a_live_recording_shows_the_screen(tmp_path: Path) -> None:
+    file = tmp_path / "live.mp4"
+    with Slot.open(root=tmp_path / "root") as slot:
+        with Recording(slot, file):
+            slot.input.move(10, 10)
+            time.sleep(0.4)  # what is to be recorded takes its time
+            slot.launch("editor")
+            slot.input.type("recorded")
+            slot.settle()
+            time.sleep(0.4)
+            screen = slot.screen.pixels()[:, :, 2::-1].astype(int)
+        assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".recording")] == []
+    found = facts(file)
+    assert (found["width"], found["height"]) == (1280, 800)
+    last = frame(file, float(found["duration"]) - 0.2).astype(int)
+    assert abs(last - screen).mean() < 3
+    assert abs(frame(file, 0.1).astype(int) - screen).mean() > 20, "it began before the editor was open"
+
+
+@pytest.mark.desktop
+def test_a_slot_elsewhere_is_recorded_too(remote: RemotePool, tmp_path: Path) -> None:
+    file = tmp_path / "elsewhere.mp4"
+    with remote.acquire() as slot, Recording(slot, file):
+        slot.launch("editor")
+        slot.input.type("recorded")
+        slot.settle()
+        screen = slot.screen.pixels()[:, :, 2::-1].astype(int)
+        time.sleep(0.3)
+    found = facts(file)
+    last = frame(file, float(found["duration"]) - 0.11).astype(int)
+    assert abs(last - screen).mean() < 3
+
+
+@pytest.mark.desktop
+def test_a_screen_that_is_gone_is_said(tmp_path: Path) -> None:
+    from forge.desktop.recording import DisplayRecording
+
+    cookie = tmp_path / "cookie"
+    cookie.write_bytes(b"")
+    with pytest.raises(DesktopError, match="cannot be recorded"):
+        DisplayRecording(":9999", cookie, tmp_path / "film.mp4")
