@@ -7,7 +7,19 @@ import json
 import subprocess
 import sys
 
-BENCHES = ("command", "desktop", "density", "chaos", "probing", "round", "library", "warehouse", "training")
+BENCHES = (
+    "command",
+    "desktop",
+    "density",
+    "chaos",
+    "probing",
+    "round",
+    "oracle",
+    "settling",
+    "library",
+    "warehouse",
+    "training",
+)
 
 
 def main() -> None:
