@@ -11,7 +11,22 @@ import sys
 
 import typer
 
-from cli import desktop, doctor, export, grounding, regrade, rollout, round, show, skills, stats, tasks, train
+from cli import (
+    cost,
+    desktop,
+    doctor,
+    export,
+    grounding,
+    plan,
+    regrade,
+    rollout,
+    round,
+    show,
+    skills,
+    stats,
+    tasks,
+    train,
+)
 
 app = typer.Typer(
     name="forge",
@@ -30,6 +45,8 @@ app.add_typer(desktop.app, name="desktop")
 app.command("rollout")(rollout.rollout)
 app.command("regrade")(regrade.regrade)
 app.command("stats")(stats.stats)
+app.command("cost")(cost.cost)
+app.command("plan")(plan.plan)
 app.command("show")(show.show)
 app.command("export")(export.export)
 app.command("train")(train.train)

@@ -122,6 +122,7 @@ async def author_one(workshop: Workshop, commission: Commission, model: Client) 
         ModelError: the endpoint is down; the conversation is kept.
     """
     warehouse = workshop.warehouse
+    model = workshop.models.serving(model, commission.skill.id)
     with warehouse.read() as connection:
         lessons = lessons_for(connection, commission.skill.apps)
     brief = Brief(commission.skill, commission.mode, lessons, commission.limits, commission.smoke)

@@ -104,7 +104,7 @@ async def episode(workshop: Workshop, part: Part, harness: Harness) -> Trajector
         acquired = time.perf_counter()
         await asyncio.to_thread(open_start, slot, task)
         opened = time.perf_counter()
-        environment = SlotEnvironment(slot, blobs.put)
+        environment = SlotEnvironment(slot, blobs.put, elements=harness.observation.elements)
         try:
             teacher = make_teacher(workshop, part, harness, environment)
             trajectory = await play(
@@ -146,7 +146,7 @@ def make_teacher(workshop: Workshop, part: Part, harness: Harness, environment: 
     """The teacher of a part. Raises InputError when it is unknown, or lacks an endpoint."""
     name, _, channel = part.teacher.partition("/")
     make = TEACHERS.get(name)
-    client = None if name == "oracle" else workshop.models.require("teacher", workshop.run).within(stage="play")
+    client = None if name == "oracle" else workshop.models.require("teacher", workshop.run, "play")
     options = {"channel": channel} if channel else {}
     teacher = make(Cast(part.task, harness, environment, workshop.warehouse.blobs.get, client, options))
     teacher.name = part.teacher

@@ -45,13 +45,13 @@ async def top_up_banks(
         progress: told about every bank, with what the run will have spent at the end.
         wanted: written values for each bank and topic.
     """
-    client = workshop.models.client("writer", workshop.run)
+    client = workshop.models.client("writer", workshop.run, "topup")
     if client is None:
         return Tally()
     wants = needs((w, [Ticket(round, w, n).seed for n in range(draws[w.version])]) for w in workflows)
     items = [Item(f"{need.name}:{wanted}", need) for need in wants]
     telling = _Projecting(progress or Silent(), client)
-    work = partial(_top_up_one, workshop, client.within(stage="topup"), wanted=wanted)
+    work = partial(_top_up_one, workshop, client, wanted=wanted)
 
     async def one(need: Need) -> Writes:
         return await work(need)

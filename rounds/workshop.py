@@ -117,8 +117,8 @@ class Workshop:
     @property
     def _writer(self) -> LiveValues | None:
         """Writes values while a task is drawn, where an endpoint can."""
-        client = self.models.client("writer", self.run)
-        return None if client is None else LiveValues(client.within(stage="live"))
+        client = self.models.client("writer", self.run, "live")
+        return None if client is None else LiveValues(client)
 
     @_once
     def slots(self) -> SlotPool | RemotePool:

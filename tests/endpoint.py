@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Answer = Callable[[dict[str, Any]], str]
-"""The text that a request is answered with: the same request, the same text."""
+"""The text that a request is answered with: the same request, the same text. Four characters are a token."""
 
 
 @dataclass
@@ -73,12 +73,11 @@ def serve(answer: Answer, faults: Sequence[tuple[str, int]] = (), hang: float = 
                 self.send(200, json.dumps(self.completion(kind, body)).encode())
 
         def completion(self, kind: str, body: dict[str, Any]) -> dict[str, Any]:
-            text = answer(body)
-            cut = kind == "truncated"
-            choice = {
-                "index": 0, "finish_reason": "length" if cut else "stop",
-                "message": {"role": "assistant", "content": text[: len(text) // 2] if cut else text},
-            }  # fmt: skip
+            whole = answer(body)
+            limit = 4 * body.get("max_completion_tokens", len(whole))
+            text = whole[: min(limit, len(whole) // 2 if kind == "truncated" else len(whole))]
+            message = {"role": "assistant", "content": text}
+            choice = {"index": 0, "finish_reason": "stop" if text == whole else "length", "message": message}
             usage = {"prompt_tokens": len(json.dumps(body["messages"])) // 4, "completion_tokens": len(text) // 4}
             found = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"], "usage": usage}
             return {**found, "choices": [] if kind == "empty" else [choice]}

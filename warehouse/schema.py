@@ -498,7 +498,7 @@ VOLATILE: dict[str, frozenset[str]] = {
     "turns": frozenset({"call_id"}),
     "actions": frozenset({"latency_ms", "settle_ms"}),
     "verdicts": frozenset({"created_at"}),
-    "model_calls": frozenset({"id", "seconds", "started_at", "attempt"}),
+    "model_calls": frozenset({"id", "seconds", "started_at", "attempt", "reserved_tokens", "reserved_usd"}),
     "model_answers": frozenset({"call"}),
     "bank_values": frozenset({"created_at"}),
     "forecasts": frozenset({"forecast", "took", "created_at"}),

@@ -45,12 +45,12 @@ class Projection:
 
 @dataclass(frozen=True)
 class Reservation:
-    """What one call may use: it is held to `completion` new tokens where `capped`."""
+    """What one call may use: `completion` new tokens, held to that by the budget `capped_by`, where it is one."""
 
     tokens: int
     usd: float
     completion: int
-    capped: bool
+    capped_by: Budget | None = None
 
 
 class Budget:
@@ -129,18 +129,17 @@ class Budget:
             for budget in self._all():
                 budget._sync()
                 if budget.tokens is not None and budget.spent_tokens >= budget.tokens:
-                    raise budget.used_up(f"{budget.tokens} tokens")
+                    raise budget.used_up("nothing is left")
                 if budget.usd is not None and budget.spent_usd >= budget.usd:
-                    raise budget.used_up(f"${budget.usd:g}")
+                    raise budget.used_up("nothing is left")
 
-    async def reserve(self, prompt: int, completion: int, prices: Prices, deadline: float) -> Reservation:
-        """Reserve what a call may use at most; waits while calls on their way may leave enough.
+    async def reserve(self, prompt: int, completion: int, prices: Prices) -> Reservation:
+        """Reserve what a call may use at most; waits while calls of this process that are on their way may leave enough.
 
         Args:
             prompt: tokens of the request, at most.
             completion: new tokens, at most.
             prices: what they cost.
-            deadline: by `time.monotonic`: how long to wait for others.
 
         Raises:
             BudgetError: it does not fit, nor would a short answer.
@@ -150,8 +149,6 @@ class Budget:
                 found = self._try(prompt, completion, prices)
             if found is not None:
                 return found
-            if time.monotonic() > deadline:
-                raise self.used_up("what calls that are not settled may still use")
             await asyncio.sleep(0.05)
 
     def settle(self, reservation: Reservation, usage: Usage, usd: float) -> None:
@@ -163,13 +160,17 @@ class Budget:
 
     def used_up(self, what: str) -> BudgetError:
         """The error that ends the work."""
+        limits = [f"{self.tokens} tokens"] if self.tokens is not None else []
+        limits += [f"${self.usd:g}"] if self.usd is not None else []
         name = f" of {self.name}" if self.name else ""
-        return BudgetError(f"the budget{name} is used up: {what}", mend="raise it; finished work is kept")
+        return BudgetError(
+            f"the budget{name} ({' and '.join(limits)}) is used up: {what}", mend="raise it; finished work is kept"
+        )
 
     def _try(self, prompt: int, completion: int, prices: Prices) -> Reservation | None:
         """A reservation, None where others have to be settled first. Raises BudgetError."""
         self.check()
-        wanted = completion
+        wanted, capped_by = completion, None
         for budget in self._all():
             left = budget._affordable(prompt, prices)
             if left >= wanted:
@@ -177,14 +178,12 @@ class Budget:
             if budget._reserved[0] > 0:
                 return None
             if left < min(FEWEST_TOKENS, wanted):
-                limits = [f"{budget.tokens} tokens"] if budget.tokens is not None else []
-                limits += [f"${budget.usd:g}"] if budget.usd is not None else []
-                raise budget.used_up(f"of {' and '.join(limits)} too little is left for the next call")
-            wanted = left
+                raise budget.used_up("too little is left for the next call")
+            wanted, capped_by = left, budget
         tokens, usd = prompt + wanted, prices.cost(Usage(prompt_tokens=prompt, completion_tokens=wanted))
         for budget in self._all():
             budget._reserved = _plus(budget._reserved, (tokens, usd))
-        return Reservation(tokens, usd, wanted, capped=wanted < completion)
+        return Reservation(tokens, usd, wanted, capped_by)
 
     def _affordable(self, prompt: int, prices: Prices) -> int:
         """New tokens that fit after the prompt; negative when not even that does."""

@@ -159,7 +159,7 @@ class Client:
     async def _answer(self, question: _Question, note: _Note, check: Check) -> Reply:
         """The kept answer, or a new one: ask until there is one, `max_attempts` times within `total_seconds`."""
         body = self._body(question)
-        request = digest([self.endpoint.name, self.endpoint.base_url, body, question.sample or 0])
+        request = digest([self.endpoint.name, body, question.sample or 0])
         if question.sample is not None:
             kept = await self._kept(request, note, check)
             if kept is not None:
@@ -213,7 +213,7 @@ class Client:
     async def _request(self, sending: _Sending, attempt: int, seconds: float) -> Answer | Failure:
         """One request: its money reserved, its row opened, sent, and the row completed together with the answer."""
         note, body = sending.note, sending.body
-        reservation = await self._reserve(body, time.monotonic() + seconds)
+        reservation = await self._reserve(body)
         if self.budget.limited:
             limit = "max_output_tokens" if self.endpoint.dialect == "responses" else self.endpoint.limit_name
             body = {**body, limit: reservation.completion}
@@ -242,8 +242,8 @@ class Client:
         finally:
             self.budget.settle(reservation, closed.usage, closed.cost_usd)
             await _unbroken(asyncio.to_thread(self._ledger.record, closed, answer))
-        if reservation.capped and closed.status == "truncated":
-            raise self.budget.used_up("what was left of it was too little for the last answer")
+        if reservation.capped_by is not None and closed.status == "truncated":
+            raise reservation.capped_by.used_up("what was left of it was too little for the last answer")
         return result
 
     def _judged(self, reply: Reply, row: dict[str, Any], sending: _Sending) -> tuple[ModelCall, JSON]:
@@ -254,12 +254,12 @@ class Client:
         call = ModelCall(**{**row, **known, "model": reply.model or self.endpoint.model}, status=status, error=problem)
         return call, reply.stored() if status == "ok" and sending.kept else None
 
-    async def _reserve(self, body: dict[str, Any], deadline: float) -> Reservation:
+    async def _reserve(self, body: dict[str, Any]) -> Reservation:
         """Reserve what a request may use."""
         stated = [value for name in (*LIMITS, "max_output_tokens") if isinstance(value := body.get(name), int)]
         wanted = min(stated, default=self.endpoint.max_output_tokens)
         prompt = self._shared.estimator.tokens(body)
-        return await self.budget.reserve(prompt, wanted, self.endpoint.price, deadline)
+        return await self.budget.reserve(prompt, wanted, self.endpoint.price)
 
     async def _kept(self, request: str, note: _Note, check: Check) -> Reply | None:
         """The kept answer to a request, with a row that says so; None where there is none that is good."""

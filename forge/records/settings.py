@@ -37,6 +37,8 @@ class Settings(BaseSettings):
     )
     llm_tokens: int | None = Field(None, ge=0, description="budget of a run in tokens; empty: none")
     llm_usd: float | None = Field(None, ge=0, description="budget of a run in US dollars; empty: none")
+    llm_stage_tokens: str = Field("", description="budgets of a run's stages in tokens: author=2000000,topup=100000")
+    llm_workflow_tokens: int | None = Field(None, ge=0, description="budget of each workflow's authoring in tokens")
 
     @property
     def warehouse_url(self) -> str:

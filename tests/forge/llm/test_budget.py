@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 import pytest
@@ -17,33 +16,29 @@ QUESTION = [{"role": "user", "content": "How many?"}]
 PRICES = Prices(prompt=1.0, completion=10.0)
 
 
-def soon() -> float:
-    return time.monotonic() + 5
-
-
 async def test_a_call_reserves_what_it_may_use_and_settles_what_it_used():
     budget = Budget(tokens=1000)
-    first = await budget.reserve(100, 500, PRICES, soon())
-    assert (first.completion, first.capped) == (500, False)
-    waiting = asyncio.create_task(budget.reserve(100, 500, PRICES, soon()))
+    first = await budget.reserve(100, 500, PRICES)
+    assert (first.completion, first.capped_by) == (500, None)
+    waiting = asyncio.create_task(budget.reserve(100, 500, PRICES))
     await asyncio.sleep(0.1)
     assert not waiting.done()  # 600 are spoken for; another 600 may not fit
     budget.settle(first, Usage(prompt_tokens=90, completion_tokens=10), 0.0)
     second = await waiting
-    assert not second.capped
+    assert second.capped_by is None
     budget.settle(second, Usage(prompt_tokens=90, completion_tokens=500), 0.0)
-    last = await budget.reserve(100, 500, PRICES, soon())
-    assert (last.completion, last.capped) == (210, True)
+    last = await budget.reserve(100, 500, PRICES)
+    assert (last.completion, last.capped_by) == (210, budget)
     budget.settle(last, Usage(prompt_tokens=100, completion_tokens=210), 0.0)
     assert budget.spent_tokens == 1000
     with pytest.raises(BudgetError, match="1000 tokens"):
-        await budget.reserve(1, 16, PRICES, soon())
+        await budget.reserve(1, 16, PRICES)
 
 
 async def test_money_holds_the_answer_too():
     budget = Budget(usd=0.01)  # a hundredth pays for 1,000 new tokens
-    found = await budget.reserve(1000, 5000, PRICES, soon())
-    assert (found.completion, found.capped) == (900, True)
+    found = await budget.reserve(1000, 5000, PRICES)
+    assert (found.completion, found.capped_by) == (900, budget)
     budget.settle(found, Usage(prompt_tokens=1000, completion_tokens=900), 0.01)
     with pytest.raises(BudgetError, match=r"\$0.01"):
         budget.check()
@@ -52,27 +47,27 @@ async def test_money_holds_the_answer_too():
 async def test_a_part_counts_for_the_whole_and_each_is_a_limit():
     run = Budget(tokens=1000, name="run")
     author, judge = run.part("stage author", tokens=300), run.part("stage judge")
-    found = await author.reserve(100, 100, PRICES, soon())
+    found = await author.reserve(100, 100, PRICES)
     author.settle(found, Usage(prompt_tokens=100, completion_tokens=200), 0.0)
     with pytest.raises(BudgetError, match="stage author"):
         author.check()
-    found = await judge.reserve(100, 500, PRICES, soon())
+    found = await judge.reserve(100, 500, PRICES)
     judge.settle(found, Usage(prompt_tokens=200, completion_tokens=500), 0.0)
     assert (run.spent_tokens, author.spent_tokens, judge.spent_tokens) == (1000, 300, 700)
-    with pytest.raises(BudgetError, match="of run is used up"):
+    with pytest.raises(BudgetError, match=r"of run \(1000 tokens\) is used up"):
         judge.check()
 
 
 async def test_what_a_killed_process_spent_counts():
     budget = Budget(tokens=1000, source=lambda: (980, 0.0))
-    found = await budget.reserve(2, 500, PRICES, soon())
-    assert (found.completion, found.capped) == (18, True)
+    found = await budget.reserve(2, 500, PRICES)
+    assert (found.completion, found.capped_by) == (18, budget)
     assert str(budget.project(1, 2)) == "~1,960 tokens, $0.00 at the end, MORE THAN THE BUDGET"
 
 
 async def test_the_projection_follows_the_mean_of_what_is_done():
     budget = Budget(tokens=10_000)
-    budget.settle(await budget.reserve(100, 500, PRICES, soon()), Usage(prompt_tokens=100, completion_tokens=300), 0.5)
+    budget.settle(await budget.reserve(100, 500, PRICES), Usage(prompt_tokens=100, completion_tokens=300), 0.5)
     assert budget.project(2, 20).tokens == 4000
     assert budget.project(2, 20).usd == pytest.approx(5.0)
     assert budget.project(2, 20).fits
