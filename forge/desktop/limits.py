@@ -301,8 +301,12 @@ def release(folder: Path) -> None:
     for name in MOUNTED:
         path = folder / name
         if os.path.ismount(path) and not path.is_symlink():
-            for entry in list(path.iterdir()):  # another mount namespace may hold on to the file system itself
-                remove(entry)
+            with os.scandir(path) as entries:  # another mount namespace may hold on to the file system itself
+                for entry in list(entries):
+                    if entry.is_dir(follow_symlinks=False):
+                        remove(Path(entry.path))
+                    else:  # never opened: it may be a pipe
+                        os.unlink(entry.path)
             unmount_folder(path)
     with contextlib.suppress(FileNotFoundError):
         for group in (folder / "groups").read_text().splitlines():
