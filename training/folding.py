@@ -23,7 +23,7 @@ def fold(trajectory: Trajectory, task: Task, harness: Harness, get_blob: Callabl
         trajectory: a graded episode; any reward, choosing is the selection's part.
         task: the task it played.
         harness: the harness it was played under.
-        get_blob: screenshots by SHA-256.
+        get_blob: screenshots and outlines by SHA-256.
 
     Raises:
         InputError: the trajectory has no reward, or task or harness are not its own.
@@ -61,7 +61,9 @@ def fold(trajectory: Trajectory, task: Task, harness: Harness, get_blob: Callabl
         if now is None:
             raise InputError(f"{name}, turn {turn.index}: it called tools, but no action is recorded")
         earlier = trajectory.turns[:position]
-        shown, tools = build_messages(harness, task.instruction, earlier, trajectory.actions, now, as_reference)
+        shown, tools = build_messages(
+            harness, task.instruction, earlier, trajectory.actions, now, as_reference, get_blob
+        )
         references = [part["image_url"]["url"] for part in _parts(shown) if part["type"] == "image_url"]
         examples.append(
             Example(

@@ -151,7 +151,12 @@ def _noting(
         if isinstance(record, Task):
             named |= {artifact.sha256 for artifact in record.artifacts if not artifact.folder}
         elif isinstance(record, Trajectory):
-            seen = [o.screenshot for action in record.actions for o in (action.before, action.after)]
+            seen = [
+                b
+                for action in record.actions
+                for o in (action.before, action.after)
+                for b in (o.screenshot, o.elements)
+            ]
             named |= {sha for sha in [*seen, record.final_state] if sha}
         yield row, record.to_json()
 

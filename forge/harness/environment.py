@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from forge.desktop import acting
 from forge.desktop.acting import Settle
+from forge.desktop.outline import Outline, Outliner
 from forge.records import Action, Bash, DesktopError, Element, Observation, Wait, Zoom
 
 if TYPE_CHECKING:
@@ -101,10 +102,19 @@ class SlotEnvironment:
         slot: an open slot; the caller closes it.
         put_blob: stores a screenshot's PNG and returns its SHA-256.
         output_limit: bytes of a command's output that are kept in the trajectory.
+        elements: also read the accessibility tree, for a harness that shows it.
     """
 
-    def __init__(self, slot: Slot, put_blob: Callable[[bytes], str], *, output_limit: int = acting.OUTPUT_LIMIT):
+    def __init__(
+        self,
+        slot: Slot,
+        put_blob: Callable[[bytes], str],
+        *,
+        output_limit: int = acting.OUTPUT_LIMIT,
+        elements: bool = False,
+    ):
         self.slot = slot
+        self._outliner = Outliner(slot.guest.width, slot.guest.height) if elements else None
         self._put = put_blob
         self._output_limit = output_limit
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="slot")
@@ -141,7 +151,18 @@ class SlotEnvironment:
         shot = look.shot
         if shot.png != self._seen_blob[0]:
             self._seen_blob = (shot.png, self._put(shot.png))
-        return Observation(screenshot=self._seen_blob[1], width=shot.width, height=shot.height, window=look.window)
+        return Observation(
+            screenshot=self._seen_blob[1],
+            width=shot.width,
+            height=shot.height,
+            window=look.window,
+            elements=None if self._outliner is None else self._put(self._outline(self._outliner).to_json()),
+        )
+
+    def _outline(self, outliner: Outliner) -> Outline:
+        elements = self.slot.tree()
+        sheet = any(element.role == "table" and element.app == "calc" for element in elements)
+        return outliner.read(elements, self.slot.windows(), self.slot.cells().visible() if sheet else ())
 
     def _act(self, action: Action, hint: Hint, seconds_left: float | None) -> ActionResult:
         waits = hint.until is not None or not isinstance(action, Bash | Wait | Zoom)

@@ -107,8 +107,6 @@ def _load(path: Path, stamp: int) -> Harness:
     for kind in harness.actions:
         if kind not in COMPUTER_ACTIONS:
             raise fail(f"actions: no action {kind!r}", "actions", mend=f"known are {', '.join(COMPUTER_ACTIONS)}")
-    if harness.observation.elements:
-        raise fail("observation.elements: trajectories do not keep the accessibility tree", "observation", "elements")
     try:
         DIALECTS.get(harness.dialect)
         layers_for(harness)

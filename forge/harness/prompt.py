@@ -16,10 +16,11 @@ from typing import Any
 
 import jinja2
 
+from forge.desktop.outline import Outline
 from forge.harness.describe import summarize
 from forge.harness.dialects import DIALECTS, Call, CallError
 from forge.harness.pictures import Picture, paint, zoomed
-from forge.records import ActionRecord, Bash, Harness, HarnessError, Observation, Turn, Zoom
+from forge.records import ActionRecord, Bash, ForgeError, Harness, HarnessError, Observation, Turn, Zoom
 from forge.records.guest import USER
 
 Message = dict[str, Any]
@@ -29,6 +30,7 @@ Embed = Callable[[Picture], str]
 UNCHANGED = "The screen has not changed."
 ENLARGED = "The region, enlarged:"
 NOW = "The screen:"
+ELEMENTS = "The elements on the screen, each with its id, its role, its name, its states and left,top,right,bottom:"
 NO_CALL = "No tool was called. Call a tool; when the task is finished or cannot be, call `done`."
 
 
@@ -53,6 +55,7 @@ def build_messages(
     actions: Sequence[ActionRecord],
     observation: Observation,
     embed: Embed,
+    get_blob: Callable[[str], bytes] | None = None,
 ) -> tuple[list[Message], list[dict[str, Any]]]:
     """The messages and tools that a model sees before turn `len(turns)`.
 
@@ -63,9 +66,10 @@ def build_messages(
         actions: the actions of those turns, in order; others are ignored.
         observation: what can be seen now; before the first turn, the start.
         embed: how a picture is put into the message.
+        get_blob: outlines by SHA-256; needed for a harness that shows the elements.
 
     Raises:
-        HarnessError: the system prompt does not render, or the dialect is unknown.
+        HarnessError: the system prompt does not render, the dialect is unknown, or an outline cannot be had.
     """
     by_turn: dict[int, list[ActionRecord]] = {turn.index: [] for turn in turns}
     for record in actions:
@@ -94,7 +98,54 @@ def build_messages(
             messages.append(_user(harness, f"{text}\n{UNCHANGED}".strip(), None, embed, pictures))
         elif text or pictures:
             messages.append(_user(harness, text, None, embed, pictures))
+    if harness.observation.elements and observation.elements is not None:
+        _add_text(messages, elements_text(harness, observation, get_blob))
     return messages, DIALECTS.get(harness.dialect).tools(harness)
+
+
+def elements_text(harness: Harness, observation: Observation, get_blob: Callable[[str], bytes] | None) -> str:
+    """The elements on the screen, a line each: `[12] toggle button "Bold" (checked) 462,106,487,149`.
+
+    Only the latest reading is shown; ids tell what is the same as before. Raises HarnessError.
+    """
+    assert observation.elements is not None
+    if get_blob is None:
+        raise HarnessError("the harness shows the elements, but build_messages() was given no get_blob to read them")
+    try:
+        outline = Outline.from_json(get_blob(observation.elements))
+    except (ForgeError, KeyError, OSError, TypeError, ValueError) as error:
+        raise HarnessError(f"the outline {observation.elements[:12]} cannot be had: {error}") from None
+    area = DIALECTS.get(harness.dialect).area
+    lines = [ELEMENTS]
+    for line in outline.lines:
+        x, y, width, height = line.box
+        parts = [f"[{line.id}] {line.role}"]
+        parts += [json.dumps(line.name, ensure_ascii=False)] if line.name else []
+        parts += ["says " + json.dumps(line.text, ensure_ascii=False)] if line.text else []
+        parts += [f"({', '.join(line.states)})"] if line.states else []
+        parts.append(
+            area(
+                x / observation.width,
+                y / observation.height,
+                (x + width) / observation.width,
+                (y + height) / observation.height,
+            )
+        )
+        lines.append(" " * line.depth + " ".join(parts))
+    if outline.more:
+        lines.append(f"... and {outline.more} more")
+    return "\n".join(lines)
+
+
+def _add_text(messages: list[Message], text: str) -> None:
+    """Put text at the end of what the user said last, or say it."""
+    last = messages[-1]
+    if last["role"] != "user":
+        messages.append({"role": "user", "content": text})
+    elif isinstance(last["content"], str):
+        last["content"] = f"{last['content']}\n\n{text}".strip()
+    else:
+        last["content"] = [*last["content"], {"type": "text", "text": text}]
 
 
 def system_prompt(harness: Harness) -> str:
@@ -142,6 +193,7 @@ def _render(harness: Harness) -> str:
             command_layers=harness.terminal.commands,
             max_turns=harness.max_turns,
             actions_per_turn=harness.actions_per_turn,
+            elements=harness.observation.elements,
             responses_kept=harness.observation.responses_kept,
             screenshots_kept=harness.observation.screenshots_kept,
             user=USER,

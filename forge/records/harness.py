@@ -22,7 +22,7 @@ class ObservationSpec(Record):
 
     screenshot: bool = True
     width: int = Field(1280, ge=0, description="longest width of the picture the model sees, pixels; 0 = the screen's")
-    elements: bool = Field(False, description="the accessibility tree as text")
+    elements: bool = Field(False, description="the accessibility tree as text, a line an element, with stable ids")
     screenshots_kept: int = Field(3, ge=0, description="latest screenshots that stay in the prompt")
     responses_kept: int = Field(
         4, ge=0, description="latest responses that stay complete; older ones become one line each"

@@ -54,6 +54,9 @@ class Observation(Record):
     width: int = Field(0, description="screen width in pixels")
     height: int = Field(0, description="screen height in pixels")
     window: str = Field("", description="title of the active window")
+    elements: str | None = Field(
+        None, description="blob with the outline of the accessibility tree, for a harness that shows it"
+    )
 
 
 class ActionRecord(Record):

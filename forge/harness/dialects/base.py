@@ -70,6 +70,10 @@ class Dialect(ABC):
     def tools(self, harness: Harness) -> list[dict[str, Any]]:
         """The tools of the harness as OpenAI function definitions."""
 
+    def area(self, left: float, top: float, right: float, bottom: float) -> str:
+        """A region of the screen as text, in the coordinates of this dialect; the edges are fractions of the screen."""
+        return ",".join(str(min(999, max(0, int(edge * 1000)))) for edge in (left, top, right, bottom))
+
     @abstractmethod
     def encode(self, action: Action, call_id: str = "call") -> Call:
         """The call that means `action`. Raises HarnessError when the dialect cannot carry it."""

@@ -18,7 +18,7 @@ class LlmTeacher:
 
     Args:
         client: asks the model and writes the ledger.
-        get_blob: screenshots by SHA-256.
+        get_blob: screenshots and outlines by SHA-256.
         name: how trajectories call it.
     """
 
@@ -38,6 +38,7 @@ class LlmTeacher:
             view.actions,
             view.observation,
             as_data_url(self.get_blob),
+            self.get_blob,
         )
         reply = await self.client.chat(
             messages, tools, purpose="teacher", recurring=True, subject=view.task, sample=None

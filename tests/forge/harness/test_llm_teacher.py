@@ -9,6 +9,7 @@ from forge.harness.prompt import as_data_url, build_messages
 from forge.harness.teachers import LlmTeacher
 from forge.llm import FakeModel, Reply, ToolCall
 from forge.records import Element, EndedBy, ModelError, Provenance, Task, Usage, sha256_hex
+from training.folding import fold
 
 BUTTON = Element(role="push button", name="Go", box=(100, 100, 80, 40), path=(0, 0))
 
@@ -68,3 +69,26 @@ async def test_a_refusal_and_a_dead_endpoint_end_the_episode_apart_from_a_failur
         went = await play(task, load_harness("gui"), teacher, environment)
         environment.close()
         assert (went.ended_by, went.error, went.done_status) == (EndedBy.MODEL_ERROR, message, None)
+
+
+async def test_a_harness_with_elements_shows_them_and_training_sees_the_same(task: Task) -> None:
+    blobs: dict[str, bytes] = {}
+
+    def put(data: bytes) -> str:
+        blobs[sha256_hex(data)] = data
+        return sha256_hex(data)
+
+    harness = load_harness("gui-elements")
+    press = reply("", ("computer", {"action": "left_click", "coordinate": [218, 250]}))
+    model = FakeModel([press, reply("", ("done", {"status": "success"}))])
+    desktop = FakeDesktop(elements=[BUTTON])
+    environment = SlotEnvironment(desktop, put, elements=True)
+    went = await play(task, harness, LlmTeacher(model, blobs.__getitem__), environment)
+    environment.close()
+    shown = [str(request[0][-1]["content"]) for request in model.requests]
+    assert all('push button "Go"' in text for text in shown)
+    graded = went.model_copy(update={"reward": 1.0, "grading": "graded"})
+    learned = fold(graded, task, harness, blobs.__getitem__)
+    for request, example in zip(model.requests, learned, strict=True):
+        texts = [part["text"] for part in example.prompt[-1]["content"] if part["type"] == "text"]
+        assert texts == [part["text"] for part in request[0][-1]["content"] if part["type"] == "text"]

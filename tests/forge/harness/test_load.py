@@ -19,15 +19,18 @@ observation:
 """
 
 
-def test_the_presets_are_gui_terminal_and_hybrid() -> None:
-    assert preset_names() == ["gui", "hybrid", "terminal"]
+def test_the_presets_are_gui_with_and_without_elements_terminal_and_hybrid() -> None:
+    assert preset_names() == ["gui", "gui-elements", "hybrid", "terminal"]
     for name in preset_names():
         harness = load_harness(name)
-        assert (harness.name, harness.channel) == (name, name)
+        assert (harness.name, harness.channel) == (name, name.partition("-")[0])
     assert load_harness("hybrid").tools == ("computer", "bash", "answer", "done")
     assert load_harness("gui").tools == ("computer", "answer", "done")
     assert load_harness("terminal").tools == ("bash", "answer", "done")
     assert not load_harness("terminal").observation.screenshot
+    shows = {name for name in preset_names() if load_harness(name).observation.elements}
+    assert shows == {"gui-elements"}
+    assert [("in brackets" in system_prompt(load_harness(name))) for name in ("gui", "gui-elements")] == [False, True]
 
 
 def test_a_prompt_speaks_only_of_what_the_harness_has() -> None:
@@ -67,7 +70,6 @@ def test_the_prompt_may_lie_in_a_file_beside_it(tmp_path: Path) -> None:
         ("max_turns: 7", "max_turn: 7", 5, "max_turn: Extra inputs are not permitted"),
         ("  width: 640", "  width: -1", 7, "observation.width: Input should be greater than or equal to 0"),
         ("  width: 640", "  wide: 640", 7, "observation.wide: Extra inputs"),
-        ("  width: 640", "  elements: true", 7, "observation.elements"),
         ("max_turns: 7", "max_turns: [7", 6, "bad YAML"),
         ("max_turns: 7", "max_turns: 7\ndialect: klingon", 6, "unknown dialect 'klingon'"),
         ("max_turns: 7", "max_turns: 7\nterminal:\n  python: [nosuch]", 6, "no layer 'nosuch'"),
@@ -92,7 +94,7 @@ def test_a_mistake_is_named_with_file_and_line(tmp_path: Path, old: str, new: st
 
 
 def test_unknown_names_list_what_there_is(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="presets are gui, hybrid, terminal"):
+    with pytest.raises(InputError, match="presets are gui, gui-elements, hybrid, terminal"):
         load_harness("guy")
     with pytest.raises(InputError, match="no harness file"):
         load_harness(tmp_path / "none.yaml")

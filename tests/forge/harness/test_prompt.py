@@ -7,9 +7,19 @@ import json
 import pytest
 from PIL import Image
 
+from forge.desktop.outline import Line, Outline
 from forge.harness.load import load_harness
 from forge.harness.pictures import Picture, paint
-from forge.harness.prompt import NO_CALL, UNCHANGED, as_data_url, as_reference, build_messages, clip, system_prompt
+from forge.harness.prompt import (
+    ELEMENTS,
+    NO_CALL,
+    UNCHANGED,
+    as_data_url,
+    as_reference,
+    build_messages,
+    clip,
+    system_prompt,
+)
 from forge.records import (
     Action,
     ActionRecord,
@@ -241,3 +251,39 @@ def test_clip_keeps_head_and_tail() -> None:
     clipped = clip("a" * 300 + "b" * 300, 300)
     assert clipped.startswith("a" * 200 + "\n[... 300 characters left out ...]\n")
     assert clipped.endswith("\n" + "b" * 100)
+
+
+def outline_blob() -> dict[str, bytes]:
+    bold = Line(12, 1, "toggle button", "Bold", "", ("checked",), (640, 80, 32, 40))
+    box = Line(14, 1, "text", "", 'say "A1"', (), (0, 0, 1280, 800))
+    return {"e1": Outline((Line(1, 0, "frame", "Book", "", (), (0, 0, 1280, 800)), bold, box), 3).to_json()}
+
+
+def test_the_elements_are_listed_under_the_latest_screen_in_the_dialects_coordinates() -> None:
+    harness = load_harness("gui-elements")
+    now = seen("s2").model_copy(update={"elements": "e1"})
+    turns, actions = episode(2)
+    blobs = outline_blob()
+    messages, _ = build_messages(harness, "Do it.", turns, actions, now, as_reference, blobs.__getitem__)
+    listed = [message for message in messages if ELEMENTS in text_of(message)]
+    assert listed == [messages[-1]]
+    assert text_of(messages[-1]).splitlines()[1:] == [
+        '[1] frame "Book" 0,0,999,999',
+        ' [12] toggle button "Bold" (checked) 500,100,525,150',
+        ' [14] text says "say \\"A1\\"" 0,0,999,999',
+        "... and 3 more",
+    ]
+    assert pictures([messages[-1]]) == ["s2"]
+    first, _ = build_messages(harness, "Do it.", [], [], now, as_reference, blobs.__getitem__)
+    assert ELEMENTS in text_of(first[-1])
+    plain, _ = build_messages(load_harness("gui"), "Do it.", turns, actions, now, as_reference)
+    assert not any(ELEMENTS in text_of(message) for message in plain)
+
+
+def test_elements_that_cannot_be_had_are_an_error() -> None:
+    harness = load_harness("gui-elements")
+    now = seen("s0").model_copy(update={"elements": "e1"})
+    with pytest.raises(HarnessError, match="given no get_blob"):
+        build_messages(harness, "Do it.", [], [], now, as_reference)
+    with pytest.raises(HarnessError, match="the outline e1 cannot be had"):
+        build_messages(harness, "Do it.", [], [], now, as_reference, {}.__getitem__)
