@@ -55,9 +55,9 @@ SETTINGS = {
     (gimp-dock
         (side right)
         (book (current-page 0)
+            (dockable "gimp-undo-history" (tab-style automatic))
             (dockable "gimp-brush-grid" (tab-style automatic))
-            (dockable "gimp-font-list" (tab-style automatic))
-            (dockable "gimp-undo-history" (tab-style automatic)))
+            (dockable "gimp-font-list" (tab-style automatic)))
         (book (position 336) (current-page 0)
             (dockable "gimp-layer-list" (tab-style automatic) (preview-size 32))
             (dockable "gimp-channel-list" (tab-style automatic) (preview-size 32))
