@@ -7,7 +7,8 @@ becomes a `grader_error` verdict, never a score and never a hang.
 The server is our own instead of multiprocessing's fork server, which would run the parent's main module in every
 child again and need a helper process to track resources.
 
-What this does not do: isolate a check from the host. Checks are our code; whatever an agent left behind that must be
+A grade has no descriptor but the one for its verdict, and what comes from it is read as text. What this does not do:
+isolate a check from the host. Checks are our code; whatever an agent left behind that must be
 *run* is run by `forge.desktop.run_boxed`.
 """
 
@@ -16,8 +17,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import itertools
+import json
 import os
-import pickle
 import queue
 import shutil
 import signal
@@ -41,6 +42,9 @@ PRELOAD = ("verifiers", "verifiers.grading", "openpyxl", "lxml.etree", "lxml.htm
 
 CACHED_GRADES = 1000
 """Grades that share one folder of computed workbooks."""
+
+VERDICT_LIMIT = 64 << 20
+"""Bytes of a worker's answer."""
 
 GRACE = 5.0
 """Seconds that a worker gets on top of the time-out before it is itself taken for dead."""
@@ -225,8 +229,8 @@ class _Worker:
             # A new worker answers only after its imports; the first grade waits for those too.
             if not self._connection.poll(deadline + GRACE):
                 raise TimeoutError(f"the grader process did not answer within {deadline + GRACE:.0f} s")
-            kind, payload = self._connection.recv()
-        except (OSError, EOFError, TimeoutError, pickle.UnpicklingError) as error:
+            kind, payload = _read_answer(self._connection)
+        except (OSError, EOFError, TimeoutError, ValueError) as error:
             self.alive = False
             return grader_error(f"the grader process is gone: {type(error).__name__}: {error}")
         if kind != "verdict":
@@ -247,6 +251,12 @@ class _Worker:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def _read_answer(connection: Connection) -> tuple[str, str]:
+    """What a worker answered. Only text is taken from it: it has opened what an agent left."""
+    kind, payload = json.loads(connection.recv_bytes(VERDICT_LIMIT))
+    return str(kind), str(payload)
 
 
 _BOOT = "import sys; sys.path[:] = {path!r}; from verifiers.pool import serve; serve({fd}, {preload!r})"
@@ -275,7 +285,7 @@ def serve(fd: int, preload: tuple[str, ...]) -> None:
         if answer is None:
             return
         try:
-            connection.send(answer)
+            connection.send_bytes(json.dumps(answer).encode())
         except OSError:
             return
 
@@ -286,15 +296,15 @@ def _in_fork(request: _Request, connection: Connection) -> tuple[str, str] | Non
     server = os.getpid()
     child = os.fork()
     if child == 0:
-        os.close(reader)
         try:
+            _close_all_but(writer)
             _grade_and_write(request, writer, server)
         finally:
             os._exit(0)
     os.close(writer)
     deadline = time.monotonic() + request.limits.seconds
     chunks: list[bytes] = []
-    fate = ""
+    fate, size = "", 0
     try:
         while True:
             left = deadline - time.monotonic()
@@ -308,6 +318,10 @@ def _in_fork(request: _Request, connection: Connection) -> tuple[str, str] | Non
             if not chunk:
                 break
             chunks.append(chunk)
+            size += len(chunk)
+            if size > VERDICT_LIMIT // 8:  # written as text once more it grows
+                fate = f"the grader said more than {VERDICT_LIMIT >> 23} MiB and was killed"
+                break
     finally:
         os.close(reader)
         status = _reap(child)
@@ -317,6 +331,12 @@ def _in_fork(request: _Request, connection: Connection) -> tuple[str, str] | Non
     if fate:
         return ("error", fate)
     return ("verdict", data.decode(errors="replace"))
+
+
+def _close_all_but(writer: int) -> None:
+    """A grade, which opens what an agent left, holds no way to anything but its own verdict."""
+    os.closerange(3, writer)
+    os.closerange(writer + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def _reap(child: int) -> int:
