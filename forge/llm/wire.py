@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import weakref
 from dataclasses import dataclass, field, replace
@@ -116,9 +117,9 @@ class Wire:
     def _of_status(self, error: Any, call_id: str) -> Answer | Failure:
         status, code = int(error.status_code), str(getattr(error, "code", "") or "")
         if status == 400 and code in _FILTERED:
-            return Answer(Reply(text=str(error.message), finish="refusal", call_id=call_id))
+            return Answer(Reply(text=_words(error), finish="refusal", call_id=call_id))
         failure = Failure(
-            f"status {status}: {error.message}",
+            f"status {status}: {_words(error)}",
             retried=is_retried(status, code),
             wait=retry_after(error.response.headers),
             status=status,
@@ -133,6 +134,14 @@ class Wire:
             if code == "insufficient_quota"
             else failure
         )
+
+
+def _words(error: Any) -> str:
+    """What a server says of an error: OpenAI's `message`, FastAPI's `detail`, or the beginning of whatever it sent."""
+    body = error.body
+    if isinstance(body, dict) and (said := body.get("message") or body.get("detail")):
+        return said if isinstance(said, str) else json.dumps(said)[:500]
+    return str(error.response.text[:500] or error.message)
 
 
 _gates: dict[tuple[str, str], Gate] = {}

@@ -155,6 +155,21 @@ async def test_what_another_try_cannot_cure_is_not_tried_again(server, ledger, a
     assert mend is None or mend in str(caught.value.mend)
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"error": {"message": "too long"}}, "too long"),
+        ({"detail": "no such model"}, "no such model"),
+        ({"detail": [{"loc": ["body"], "msg": "missing"}]}, "missing"),
+        ({"odd": "thing"}, "thing"),
+    ],
+)
+async def test_what_a_server_says_of_an_error_is_told(server, ask, body, words):
+    server.script = [(400, body, {})]
+    with pytest.raises(ModelError, match=words):
+        await ask().chat(QUESTION)
+
+
 async def test_nobody_listening_is_a_model_error_with_a_mend(ledger):
     endpoint = Endpoint(base_url="http://127.0.0.1:9/v1", model="tiny", max_attempts=2, backoff_seconds=0)
     with pytest.raises(ModelError, match="cannot be reached") as caught:

@@ -114,7 +114,7 @@ async def test_azure_gets_its_key_header_its_query_and_its_filter_is_a_refusal(s
     assert server.headers[0]["api-key"] == "sesame"
     assert server.paths[0].endswith("/chat/completions?api-version=preview")
     reply = await client.chat([{"role": "user", "content": "Hm."}])
-    assert (reply.finish, reply.text) == ("refusal", "The prompt was filtered") or "filtered" in reply.text
+    assert (reply.finish, reply.text) == ("refusal", "The prompt was filtered")
 
 
 async def test_an_older_server_is_told_the_limit_by_its_old_name(server):
