@@ -35,6 +35,7 @@ ALL = [
         ([WINDOW, MENU, SUBMENU], set()),
         ([WINDOW, MENU], {"Equalize"}),
         ([WINDOW], {"Invert", "Auto", "Equalize"}),
+        ([WINDOW, Pane(0, 20, 300, 200, None)], {"Invert", "Auto", "Equalize"}),
     ],
 )
 def test_only_what_a_popup_shows_is_kept_of_a_menu(panes: list[Pane], gone: set[str]) -> None:
