@@ -87,7 +87,7 @@ _CALC: tuple[list[dict[str, Any]], ...] = (
         {"press": {"button": "Cancel", "dialog": "Format Cells"}},
     ],
     [{"insert_sheet": "{word}{number}"}, {"sheet": "Sheet"}],
-    [{"select": "A1:D{few}"}, {"key": "ctrl+c"}, {"key": "Escape"}],
+    [{"select": "A1:D{few}"}, {"key": OneOf(("ctrl+b", "ctrl+i", "ctrl+u"))}],
     [{"enter": {"cell": "{cell}", "text": "{number}"}}, {"save": BOOK}],
     [{"key": OneOf(("Page_Down", "ctrl+Home", "ctrl+End", "ctrl+z"))}],
 )

@@ -13,7 +13,7 @@ Cosmetic, and left out, are the places of tooltips, which come because the point
 tool bars, which LibreOffice greys or ungreys by a timer half a second later; status bars; and the icons of title bars, in
 which GIMP shows the picture a second later. A figure of its own says how many ends would be early if these counted too.
 
-What it does not cover: effects later than 2.5 s; work that the pages or documents do by themselves.
+What it does not cover: effects later than 2.5 s; what never rests, such as a video or the marching frame of copied cells.
 """
 
 from __future__ import annotations
