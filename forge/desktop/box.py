@@ -25,7 +25,7 @@ from pathlib import Path
 from forge.desktop import clock, seccomp
 from forge.desktop.limits import ONE_SHOT, Group, Limits
 from forge.desktop.place import locale_folder
-from forge.desktop.spawn import identity, stop, unprivileged
+from forge.desktop.spawn import identity, lifeline, stop, unprivileged
 from forge.records.errors import DesktopError
 from forge.records.guest import USER, Guest
 
@@ -159,7 +159,9 @@ class BoxPlan:
         for source, (_, inside, writable) in zip(sources, binds, strict=True):
             box += ["--bind" if writable else "--ro-bind", source, inside]
         box += ["--remount-ro", "/", "--remount-ro", "/dev", "--clearenv"]
-        for key, value in {**environment(self.guest, self.layers, locale is not None), **self.env}.items():
+        fds.append(lifeline())
+        owner = {clock.OWNER: str(fds[-1])}  # gone from environment and descriptors once the box's first process runs
+        for key, value in {**environment(self.guest, self.layers, locale is not None), **self.env, **owner}.items():
             box += ["--setenv", key, value]
         box += ["--chdir", HOME, "--", *self.limits.prefix(), *argv]
         return [*prefix, *unprivileged(box, user=self.user, gate=self.gate)], fds

@@ -21,6 +21,8 @@ from forge.records.guest import Guest
 
 CLOCK_FILE = "/run/forge/clock"
 LIBRARY = "/opt/forge/guestclock.so"
+OWNER = "FORGE_OWNER"
+"""Environment variable with the number of the box's end of `forge.desktop.spawn.lifeline`."""
 
 
 def environment() -> dict[str, str]:

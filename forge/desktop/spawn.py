@@ -164,6 +164,22 @@ def stop(process: subprocess.Popen[bytes] | None) -> None:
     process.wait()
 
 
+_lifelines: dict[int, tuple[int, int]] = {}
+_lifelines_lock = threading.Lock()
+
+
+def lifeline() -> int:
+    """The reading end of a pipe whose writing end only this process holds: who reads sees it end when we end, however.
+
+    A box looks at it once it is bound to the life of its owner (see `inside/guestclock.c`): an owner that was killed
+    before is noticed so.
+    """
+    with _lifelines_lock:
+        if os.getpid() not in _lifelines:  # a forked child needs one of its own
+            _lifelines[os.getpid()] = os.pipe()
+        return _lifelines[os.getpid()][0]
+
+
 class _Spawner:
     """A daemon thread that forks on behalf of all others."""
 

@@ -4,7 +4,8 @@ A running slot or office owns one folder FORGE_HOME/slots/<id> and holds a lock 
 its process lives. The kernel drops the lock when the owner dies, however it dies; so a folder whose lock can be taken
 is a leftover, and one whose lock is held belongs to a living neighbour, also to one in another container.
 Processes die with their owner (see `forge.desktop.spawn`), but for a box that was just being made: bubblewrap binds the
-life of a box's first process to its own only at the end of its set-up. A box that got away so is ended by the sweeper.
+life of a box's first process to its own only at the end of its set-up. Such a box ends once it is made (`lifeline`), or
+is ended by the sweeper if that comes first.
 """
 
 from __future__ import annotations

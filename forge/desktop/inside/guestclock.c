@@ -16,6 +16,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdint.h>
@@ -39,8 +40,23 @@ static uid_t guest;
     if (!real) \
         real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
+/* The first process of a box: bubblewrap bound its life to the owner's only just now. If the owner ended before, the box
+ * would outlive it: end with it. */
+static void follow_owner(void)
+{
+    const char *number = getenv("FORGE_OWNER");
+    if (!number)
+        return;
+    struct pollfd owner = {.fd = atoi(number)};
+    if (poll(&owner, 1, 0) == 1 && owner.revents & POLLHUP)
+        _exit(137);
+    close(owner.fd);
+    unsetenv("FORGE_OWNER");
+}
+
 __attribute__((constructor)) static void open_clock(void)
 {
+    follow_owner();
     const char *path = getenv("FORGE_CLOCK");
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     guest = getuid();

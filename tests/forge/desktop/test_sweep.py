@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from forge.desktop import box
+from forge.desktop.box import run_boxed
 from forge.desktop.limits import MOUNTED, mount_folder
 from forge.desktop.place import cached, locale_folder, remove
 from forge.desktop.sweep import claim, forget_display, sweep
@@ -190,3 +192,18 @@ def test_nobody_is_killed_for_what_is_mounted_on_a_leftover(tmp_path: Path, monk
     finally:
         bystander.kill()
         bystander.wait()
+
+
+@pytest.mark.desktop
+def test_a_box_whose_owner_ended_while_it_was_made_ends_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alive = run_boxed(["sh", "-c", "ls /proc/self/fd; env"], home=home)
+    assert b"FORGE_OWNER" not in alive.stdout
+    assert alive.stdout.split()[:4] == [b"0", b"1", b"2", b"3"]  # 3 is the folder that is listed
+    ours, theirs = os.pipe()
+    os.close(theirs)  # as the kernel does for an owner that is killed
+    monkeypatch.setattr(box, "lifeline", lambda: ours)
+    try:
+        orphan = run_boxed(["sh", "-c", "echo lives on; sleep 60"], home=home)
+        assert (orphan.exit_code, orphan.stdout) == (137, b"")
+    finally:
+        os.close(ours)
