@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from forge.records import Settings
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False) -> None:
@@ -24,7 +27,7 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for 
                 "requirements": [{"name": r.name, "ok": r.ok, "found": r.found, "mend": r.mend} for r in found],
                 "settings": {
                     "home": str(settings.home), "warehouse": settings.warehouse_url, "blobs": settings.blob_url,
-                    "slots": settings.slots, "screen": settings.screen, "endpoint": settings.llm_base_url or None,
+                    "slots": settings.slots, "screen": settings.screen, "endpoint": _endpoints(settings) or None,
                 },
             }
         )  # fmt: skip
@@ -33,7 +36,16 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for 
             "Requirements", ["", "requirement", "found", "mend"],
             [("ok" if r.ok else "MISSING", r.name, r.found, "" if r.ok else r.mend) for r in found],
         )  # fmt: skip
-        endpoint = settings.llm_base_url or "none: banks and the oracle are used"
+        endpoint = _endpoints(settings) or "none: banks and the oracle are used"
         print(f"warehouse {settings.warehouse_url}\nblobs     {settings.blob_url}\nendpoint  {endpoint}")
     if not all(r.ok for r in found):
         raise typer.Exit(1)
+
+
+def _endpoints(settings: Settings) -> str:
+    """Base URLs by role, each endpoint once."""
+    from forge.llm import Directory
+
+    directory = Directory.from_settings(settings)
+    roles = {name: [r for r, found in directory.roles.items() if found == name] for name in directory.endpoints}
+    return "; ".join(f"{directory.endpoints[n].base_url} ({', '.join(r)})" for n, r in roles.items() if r)

@@ -32,6 +32,7 @@ def harvest(
     """
     import asyncio
 
+    from forge.records.printable import printable
     from rounds.harvest import harvest as run
     from rounds.terminal import Bars, print_json
     from rounds.workshop import Workshop
@@ -44,7 +45,7 @@ def harvest(
     else:
         _print_counts(done.counts)
         for key, fault in done.walked.faults.items():
-            print(f"{key}: {fault}")
+            print(printable(f"{key}: {fault}"))
     if done.walked.faults:
         raise typer.Exit(1)
 

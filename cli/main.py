@@ -17,6 +17,7 @@ from cli import (
     doctor,
     export,
     grounding,
+    llm,
     plan,
     regrade,
     rollout,
@@ -44,6 +45,7 @@ app.add_typer(tasks.app, name="tasks")
 app.add_typer(desktop.app, name="desktop")
 app.command("rollout")(rollout.rollout)
 app.command("regrade")(regrade.regrade)
+app.add_typer(llm.app, name="llm")
 app.command("stats")(stats.stats)
 app.command("cost")(cost.cost)
 app.command("plan")(plan.plan)
@@ -74,7 +76,9 @@ def main() -> None:
 
 
 def _fail(error: Exception, code: int) -> None:
+    from forge.records.printable import printable
+
     if os.environ.get("FORGE_TRACEBACK"):
         raise error
-    print(f"forge: {error}", file=sys.stderr)
+    print(printable(f"forge: {error}"), file=sys.stderr)
     sys.exit(code)

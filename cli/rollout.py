@@ -32,6 +32,7 @@ def rollout(
     import asyncio
 
     from forge.records import Settings
+    from forge.records.printable import printable
     from rounds.play import Part
     from rounds.rollout import rollout as play
     from rounds.terminal import Bars, print_json, print_table
@@ -52,6 +53,6 @@ def rollout(
             [(r["id"][:12], r["task"][:12], r["ended_by"], r["grading"], r["reward"], r["n_actions"], r["seconds"]) for r in rows],
         )  # fmt: skip
         for key, error in tally.faults.items():
-            print(f"fault: {key}: {error}")
+            print(printable(f"fault: {key}: {error}"))
     if tally.faults:
         raise typer.Exit(3)

@@ -209,6 +209,7 @@ def author(
     """
     import asyncio
 
+    from forge.records.printable import printable
     from rounds.author import Commission, author_all, skill_of
     from rounds.play import model_for
     from rounds.terminal import Bars, print_json, print_table
@@ -234,7 +235,7 @@ def author(
         columns = ["skill", "mode", "outcome", "steps", "calls", "prompt_tokens", "completion_tokens", "reason"]
         print_table("Authored", columns, [[r[c] for c in columns] for r in rows])
     for key, fault in tally.faults.items():
-        typer.echo(f"{key}: {fault}", err=True)
+        typer.echo(printable(f"{key}: {fault}"), err=True)
     if tally.faults:
         raise typer.Exit(3)
     if any(r["outcome"] != "authored" for r in rows):

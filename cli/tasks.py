@@ -87,6 +87,7 @@ def open_(
       forge tasks open 3f2a --folder files
     """
     from forge.records import Role
+    from forge.records.printable import printable
     from rounds.play import open_start
     from rounds.workshop import Workshop
 
@@ -109,7 +110,7 @@ def open_(
                 return
             from cli.desktop import show_until_interrupted
 
-            print(found.instruction)
+            print(printable(found.instruction))
             show_until_interrupted(slot)
         finally:
             slot.close()
@@ -121,9 +122,10 @@ def _outcome(probe: Probe) -> str:
 
 def print_task(task: Task) -> None:
     """Print a task for a person: what an agent reads, what it finds, how it is solved and graded."""
+    from forge.records.printable import printable
     from rounds.terminal import print_table
 
-    print(f"task  {task.id}\nskill {task.skill}\n\n{task.instruction}\n")
+    print(printable(f"task  {task.id}\nskill {task.skill}\n\n{task.instruction}\n"))
     print_table(
         "Files",
         ["path", "role", "bytes", "preparer"],
@@ -136,5 +138,6 @@ def print_task(task: Task) -> None:
     for solution in task.solutions:
         print(f"\nsolution through {solution.channel}")
         for step in solution.steps:
-            print(f"  {step.move}: {step.value if isinstance(step.value, str) else step.to_json()['value']}")
+            value = step.value if isinstance(step.value, str) else step.to_json()["value"]
+            print(printable(f"  {step.move}: {value}"))
     print()

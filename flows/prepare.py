@@ -22,7 +22,7 @@ def prepare_batch(round: int | None, skills: list[str], tasks: int) -> dict[str,
         plan = register(workshop.warehouse, choose(skills), tasks=tasks, round=round)
         draws = dict.fromkeys((w.version for w in plan.workflows), tasks)
         tally = asyncio.run(prepare_tasks(workshop, plan.round, plan.workflows, draws, shown))
-    return tally.faults
+    return tally.faults | ({"budget": tally.budget} if tally.budget else {})
 
 
 @flow(name="prepare", flow_run_name=by_round("prepare"), retries=1, retry_delay_seconds=30)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from forge.llm import Budget, ChatModel, Client, Directory, Role
+from forge.llm import Budget, ChatModel, Client, Directory, Endpoint, Role
 from forge.records import InputError, Settings
 
 if TYPE_CHECKING:
@@ -57,6 +57,10 @@ class Models:
                 made = Client(endpoint, self._ledger, self.budget(run), run=run)
                 self._clients[key] = made.within(stage=stage, budget=self.budget(run, stage))
             return self._clients[key]
+
+    def asking(self, endpoint: Endpoint) -> Client:
+        """A client of this very endpoint, outside of any run."""
+        return Client(endpoint, self._ledger, self.budget()).within(stage="check")
 
     def serving(self, model: M, workflow: str) -> M:
         """The model, its calls counted for a workflow (or the skill that it will be of), within the workflow's budget."""

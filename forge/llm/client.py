@@ -53,6 +53,11 @@ class Client:
         self._shared = _Shared(Wire(endpoint), gate_for(endpoint), Estimator(), RUNGS.index(endpoint.structured))
         self._random = random.Random()
 
+    @property
+    def way(self) -> Rung:
+        """How typed answers are asked for now, by what the server has refused so far."""
+        return RUNGS[self._shared.rung]
+
     def within(self, *, stage: str = "", workflow: str = "", budget: Budget | None = None) -> Client:
         """The same client, its calls counted for a stage or a workflow.
 

@@ -18,7 +18,21 @@ def forge(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProce
 def test_help_lists_every_command() -> None:
     shown = forge("--help")
     assert shown.returncode == 0
-    for command in ("doctor", "round", "skills", "tasks", "rollout", "regrade", "stats", "show", "export", "train"):
+    for command in (
+        "doctor",
+        "round",
+        "skills",
+        "tasks",
+        "rollout",
+        "regrade",
+        "stats",
+        "cost",
+        "plan",
+        "llm",
+        "show",
+        "export",
+        "train",
+    ):
         assert f" {command} " in shown.stdout
 
 
@@ -34,6 +48,9 @@ def test_help_lists_every_command() -> None:
         "rollout",
         "regrade",
         "stats",
+        "cost",
+        "plan",
+        "llm check",
         "show",
         "export",
     ],

@@ -135,3 +135,19 @@ def test_a_killed_writer_leaves_whole_blobs_only(tmp_path, delay):
 def test_any_bytes_round_trip(tmp_path_factory, data):
     store = BlobStore(str(tmp_path_factory.getbasetemp() / "any"))
     assert store.get(store.put(data)) == data
+
+
+def test_the_total_is_the_bytes_of_all_blobs(tmp_path, monkeypatch):
+    store = BlobStore(str(tmp_path / "blobs"))
+    for number in range(300):
+        store.put(b"%08d" % number)
+    assert store.total() == 2400
+    monkeypatch.setattr("warehouse.blobs._COUNTED", 100)
+    assert 1800 < store.total() < 3000  # reckoned from a third of them
+
+
+def test_the_total_of_a_remote_store(tmp_path):
+    store = BlobStore("memory://total")
+    assert store.total() == 0
+    store.put(b"12345")
+    assert store.total() == 5
