@@ -12,6 +12,7 @@ BENCHES = (
     "desktop",
     "density",
     "chaos",
+    "moves",
     "probing",
     "round",
     "oracle",

@@ -78,7 +78,7 @@ def menu(hands: Hands, args: MenuArgs) -> Acts:
     """Open menus of the menu bar by their labels and choose the last one: with the pointer, else with the keyboard."""
     for attempt in (1, 2, 3):
         try:
-            top = hands.find(args.path[0], "menu", where=lambda e: "menu bar" in _roles_above(hands, e))
+            top = hands.find(args.path[0], MENU_ROLES, where=lambda e: _in_menu_bar(hands, e))
             walk = walk_menu_by_keys if attempt == 3 else walk_menu
             yield from walk(hands, top, args.path[1:], opens=args.opens)
             return
@@ -88,8 +88,9 @@ def menu(hands: Hands, args: MenuArgs) -> Acts:
                 raise
 
 
-def _roles_above(hands: Hands, element: Element) -> set[str]:
-    return {above.role for above in hands.scene(element.app or None).ancestors(element)}
+def _in_menu_bar(hands: Hands, element: Element) -> bool:
+    above = next(hands.scene(element.app or None).ancestors(element), None)
+    return above is not None and above.role == "menu bar"
 
 
 def walk_menu(hands: Hands, top: Element | None, labels: tuple[str, ...], *, opens: str | None = None) -> Acts:

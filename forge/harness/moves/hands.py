@@ -85,9 +85,14 @@ class Scene:
         ]
 
     def entries(self, menu: Element) -> list[Element]:
-        """What an open menu offers."""
+        """What an open menu offers. Qt puts a popup between a menu and its entries."""
         size = len(menu.path) + 1
-        return [e for e in self.below(menu) if len(e.path) == size and e.role in MENU_ROLES and self.shows(e)]
+        popups = {e.path for e in self.below(menu) if len(e.path) == size and e.role == "popup menu"}
+        return [
+            e
+            for e in self.below(menu)
+            if (len(e.path) == size or e.path[:-1] in popups) and e.role in MENU_ROLES and self.shows(e)
+        ]
 
     def select(
         self,

@@ -1,14 +1,18 @@
 """Hands and moves on a fake desktop: finding by meaning, retrying once, and saying what was there instead."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from forge.desktop.windows import Window
+from forge.desktop.words import whereabouts
+from forge.harness.describe import describe
 from forge.harness.fake import FakeDesktop
 from forge.harness.moves import MOVES, Act, MoveError
 from forge.harness.moves.general import by_label
-from forge.harness.moves.hands import Hands, Scene, same_name
+from forge.harness.moves.hands import Hands, Scene, as_chord, same_name
+from forge.harness.moves.values import same_amount
 from forge.records import Action, Bash, Drag, Element, InputError, Key, Pointer, Scroll, Type, Wait
 
 
@@ -250,3 +254,165 @@ def test_a_condition_that_an_act_saw_come_true_is_not_asked_again() -> None:
     assert len(asked) == 1
     assert hands.becomes(condition) == "value"
     assert len(asked) == 2
+
+
+def test_the_window_in_front_comes_first_and_open_menus_before_it() -> None:
+    front, newer = thing("push button", "OK", path=(0, 3)), thing("push button", "OK", path=(2, 1))
+    popup = thing("push button", "OK", path=(1, 0))
+    frames = [thing("frame", "Old", path=(0,)), thing("window", "", path=(1,)), thing("frame", "New", path=(2,))]
+    assert Scene([*frames, front, popup, newer], "Old").select("OK") == [popup, front, newer]
+    assert Scene([*frames, front, popup, newer]).select("OK") == [popup, newer, front]
+
+
+def test_qt_menus_hold_their_entries_in_a_popup() -> None:
+    top = thing("menu item", "View", path=(0, 0, 0))
+    entry = thing("menu item", "Playlist", path=(0, 0, 0, 0, 4))
+    assert Scene([top, thing("popup menu", path=(0, 0, 0, 0)), entry]).entries(top) == [entry]
+
+
+def test_a_menu_that_the_pointer_does_not_open_is_opened_by_its_mnemonic() -> None:
+    bar = thing("menu bar", path=(0, 0), box=(0, 0, 300, 20))
+    top = thing("menu", "Data", (0, 0, 60, 20), (0, 0, 0))
+    sort = thing("menu item", "Sort...", (0, 20, 60, 20), (0, 0, 0, 0))
+    fill = thing("menu item", "Fill", (0, 40, 60, 20), (0, 0, 0, 1))
+    desktop = FakeDesktop(elements=[bar, top], key_bindings={"Data": "<Alt>d;<Alt>d"})
+    marked: list[int] = []
+
+    def down() -> None:
+        marked.append(1)
+        number = len(marked) - 1
+        shown = [sort, fill]
+        shown[number] = shown[number].model_copy(update={"states": ("selected",)})
+        desktop.elements[2:] = shown
+
+    desktop.on_key = {
+        "alt+d": lambda: desktop.elements.extend([sort, fill]),
+        "Down": down,
+        "Return": lambda: desktop.elements.__delitem__(slice(2, None)),
+    }
+    play(desktop, "menu", ["Data", "Fill"], patience=0.05)
+    keys = [entry[1] for entry in desktop.log if entry[0] == "key" and entry[1] != "Escape"]
+    assert keys == ["alt+d", "Down", "Down", "Return"]
+    assert desktop.elements == [bar, top]
+
+
+def test_a_failed_move_keeps_a_picture_of_the_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORGE_HOME", str(tmp_path))
+    with pytest.raises(MoveError) as caught:
+        play(FakeDesktop(), "click", "Nothing")
+    assert caught.value.picture is not None
+    assert Path(caught.value.picture).read_bytes().startswith(b"\x89PNG")
+    assert f"screenshot: {caught.value.picture}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("told", "chord"),
+    [
+        ("<Control>s", "ctrl+s"),
+        ("<Primary><Shift>S", "ctrl+shift+s"),
+        ("Ctrl+S", "ctrl+s"),
+        ("<Alt>f:s", "s"),
+        ("F5", "F5"),
+        ("", ""),
+        ("<Hyper>x", ""),
+    ],
+)
+def test_key_bindings_are_read_as_toolkits_write_them(told: str, chord: str) -> None:
+    assert as_chord(told) == chord
+
+
+@pytest.mark.parametrize(
+    ("shown", "wanted", "same"),
+    [
+        ("3", "3", True),
+        ("3", "4", False),
+        ("0.59″", "1.5 cm", True),
+        ("0.60″", "1.5 cm", False),
+        ("12.0 pt", "12", True),
+        ("1,234.5", "1234.5", True),
+        ("50%", "50 %", True),
+        ("", "5", False),
+    ],
+)
+def test_amounts_are_compared_across_units(shown: str, wanted: str, same: bool) -> None:
+    assert same_amount(shown, wanted) is same
+
+
+def test_a_number_is_typed_and_else_counted_to() -> None:
+    label, value = thing("label", "Rows", (10, 10, 50, 20), (1, 0)), [2]
+
+    def shown() -> Element:
+        return thing("spin button", "", (70, 10, 100, 20), (1, 1), text=str(value[0]))
+
+    desktop = FakeDesktop(elements=[label, shown()])
+
+    def up() -> None:
+        value[0] += 1
+        desktop.elements[1] = shown()
+
+    desktop.on_key = {"Up": up}
+    play(desktop, "spin", {"value": "5", "field": "Rows"})
+    assert value == [5]
+    assert [entry[1] for entry in desktop.log if entry[0] == "type"] == ["5"]
+    assert play(desktop, "spin", {"value": "5", "field": "Rows"}) == []
+    desktop.on_key.clear()
+    with pytest.raises(MoveError, match="the number field 'Rows' shows '5' instead of '9'"):
+        play(desktop, "spin", {"value": "9", "field": "Rows"})
+
+
+def test_a_row_is_scrolled_to_and_chosen() -> None:
+    pane = thing("tree table", "Files", (0, 0, 300, 100), (0, 0))
+    far = thing("table cell", "z.txt", (0, 180, 300, 20), (0, 0, 9))
+    desktop = FakeDesktop(elements=[pane, far], window_list=[Window(1, "Fake", 0, 0, 640, 480, True)])
+
+    def scrolled(*_: object) -> None:
+        desktop.log.append(("scrolled",))
+        desktop.elements[1] = far.model_copy(update={"box": (0, 60, 300, 20)})
+
+    desktop.input.scroll = scrolled  # type: ignore[method-assign]
+    desktop.on_click["z.txt"] = lambda: desktop.elements.__setitem__(
+        1, desktop.elements[1].model_copy(update={"states": ("selected",)})
+    )
+    play(desktop, "row", "z.txt")
+    assert ("scrolled",) in desktop.log
+    assert desktop.elements[1].states == ("selected",)
+    with pytest.raises(MoveError, match=r"no row 'y\.txt' in any list\n.*'z\.txt'"):
+        play(desktop, "row", "y.txt")
+
+
+def test_a_branch_is_opened_once() -> None:
+    branch = thing("tree item", "Projects", (0, 0, 200, 20), (0, 0, 0), states=("expandable",))
+    desktop = FakeDesktop(elements=[thing("tree", "", (0, 0, 300, 200), (0, 0)), branch])
+    opened = branch.model_copy(update={"states": ("expandable", "expanded")})
+    desktop.on_key["Right"] = lambda: desktop.elements.__setitem__(1, opened)
+    play(desktop, "expand", "Projects")
+    assert desktop.elements[1] == opened
+    assert play(desktop, "expand", "Projects") == []
+
+
+def test_states_and_texts_are_waited_for() -> None:
+    desktop = FakeDesktop(elements=[thing("check box", "Done", states=("checked",)), thing("label", "Saved 3 files")])
+    assert play(desktop, "wait_for", {"name": "Done", "state": "checked"}) == []
+    assert play(desktop, "wait_for", {"role": "label", "text": "3 files"}) == []
+    assert play(desktop, "wait_for", {"name": "Busy", "gone": True}) == []
+    with pytest.raises(MoveError, match="'Done' is not disabled"):
+        play(desktop, "wait_for", {"name": "Done", "state": "disabled", "seconds": 0.1})
+
+
+def test_a_thing_without_a_name_says_where_it_is() -> None:
+    elements = [
+        thing("frame", "Page", (0, 0, 640, 480), (1,)),
+        thing("label", "Title:", (10, 10, 50, 20), (1, 0)),
+        thing("text", "", (70, 10, 200, 20), (1, 1)),
+        thing("label", "Notes", (10, 70, 100, 20), (1, 2)),
+        thing("text", "", (10, 95, 260, 60), (1, 3)),
+        thing("push button", "", (500, 400, 20, 20), (1, 4)),
+    ]
+    desktop = FakeDesktop(elements=elements)
+    hands = Hands(desktop, 0.1)
+    near = [hands.click(hands.find(None, role, index=i)).elements[0] for role, i in (("text", 0), ("text", 1))]
+    assert [element.near for element in near if element] == ['beside "Title"', 'below "Notes"']
+    assert whereabouts(elements[5], elements) == 'in "Page"'
+    assert describe(Pointer(kind="left_click", at=hands.middle(near[0])), near[0]).startswith(
+        'Clicked a text beside "Title" at ('
+    )

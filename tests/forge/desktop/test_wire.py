@@ -1,0 +1,75 @@
+"""The D-Bus client inside the box, against a real bus: many questions at once, and none waits for one that is stuck."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forge.desktop.inside import wire
+
+DBUS = "org.freedesktop.DBus"
+ASK = (DBUS, "/org/freedesktop/DBus", DBUS)
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """A message bus of its own."""
+    place = f"unix:path={tmp_path}/bus"
+    command = ["dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address={place}", "--print-address=1"]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout is not None
+    yield process.stdout.readline().decode().strip()
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_many_questions_are_answered_in_order(address: str) -> None:
+    bus, answers = wire.Bus(address), []
+    for _ in range(500):
+        bus.post(*ASK, "NameHasOwner", answers.append, "s", wire.pack("s", DBUS))
+        bus.post(*ASK, "GetNameOwner", answers.append, "s", wire.pack("s", "no.such.name"))
+    bus.run()
+    assert answers == [[1], None] * 500
+    (names,) = bus.call(*ASK, "ListNames")
+    assert DBUS in names
+    bus.close()
+
+
+def test_one_that_does_not_answer_is_given_up_and_the_others_are_not(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "SILENCE", 0.2)
+    bus, silent, answers = wire.Bus(address), wire.Bus(address), {}
+    (name,) = [n for n in bus.call(*ASK, "ListNames")[0] if n.startswith(":")][-1:]
+
+    def then(value: Any) -> None:
+        answers["silent"] = value
+        bus.post(name, "/", "a.b", "Again", lambda again: answers.update(again=again))
+
+    bus.post(name, "/", "a.b", "C", then)
+    bus.post(*ASK, "NameHasOwner", lambda value: answers.update(bus=value), "s", wire.pack("s", DBUS))
+    bus.run()
+    assert answers == {"silent": None, "bus": [1], "again": None}
+    with pytest.raises(wire.BusError, match=r"did not answer a\.b\.C"):
+        bus.call(name, "/", "a.b", "C")
+    assert bus.call(*ASK, "NameHasOwner", "s", wire.pack("s", DBUS)) == [1]
+    bus.close()
+    silent.close()
+
+
+def test_values_are_read_as_the_specification_lays_them_out() -> None:
+    reference = wire.pack("s", ":1.1") + b"\0" * 3 + wire.pack("o", "/a")
+    items = struct.pack("<II", len(reference), 0) + reference
+    assert wire.unpack("a(so)", items) == [[(":1.1", "/a")]]
+    assert wire.unpack("(iiii)", struct.pack("<4i", 1, -2, 3, 4)) == [(1, -2, 3, 4)]
+    assert wire.unpack("v", b"\1s\0\0" + wire.pack("s", "é")) == ["é"]
+    assert wire.unpack("a{yv}", struct.pack("<II", 8, 0) + b"\7\1i\0" + struct.pack("<i", 9)) == [[(7, 9)]]
+    assert wire.unpack("au", struct.pack("<III", 8, 5, 6)) == [(5, 6)]
+    assert wire.unpack("yx", b"\1" + b"\0" * 7 + struct.pack("<q", -1)) == [1, -1]
+    assert wire.pack("ius", -1, 2, "ab") == struct.pack("<iII", -1, 2, 2) + b"ab\0"
