@@ -9,6 +9,7 @@ import sys
 
 BENCHES = (
     "command",
+    "cost",
     "desktop",
     "density",
     "chaos",
