@@ -72,8 +72,8 @@ class Explorer:
     ):
         self.slot = slot
         self.app = app
-        self.before_menu: str | None = None
-        """The chord that shows the menu bar, where it is hidden."""
+        self.hidden_bar = False
+        """Whether the menu bar shows only once F10 was pressed, which opens its first menu."""
         self.found: list[Found] = []
         self._on_screen = on_screen
         self._again = again
@@ -130,16 +130,17 @@ class Explorer:
 
     def menu_bar(self) -> list[Element]:
         """The menus of the menu bar, as they lie now."""
-        if self.before_menu is not None:
-            self.slot.input.key(self.before_menu)
-            self.rest(0.3, 0.15)
         tree = self.slot.tree(self.app, menus=False)
         bars = {e.path for e in tree if e.role == "menu bar"}
         return [e for e in tree if e.role in ("menu", "menu item") and e.path[:-1] in bars and e.name and e.box[2] > 4]
 
     def menus(self, *names: str, dialogs: bool = True) -> None:
         """Walk the menus of the menu bar, all of them or those named; then open the dialogs that they offer."""
-        for menu in [menu.name for menu in self.menu_bar() if not names or menu.name in names]:
+        if self.hidden_bar:
+            self._show_bar()
+        shown = [menu.name for menu in self.menu_bar()]
+        self.close_menus()
+        for menu in [name for name in shown if not names or name in names]:
             paths: list[tuple[str, ...]] = []
             self.safely(partial(self._menu, menu, paths))
             for path in paths if dialogs else ():
@@ -162,10 +163,33 @@ class Explorer:
             self.slot = self._again()
 
     def _menu(self, name: str, paths: list[tuple[str, ...]]) -> None:
-        menu = next((menu for menu in self.menu_bar() if menu.name == name), None)
-        if menu is not None and self._open(menu.box):
+        if self._open_menu(name):
             self._walk((name,), paths)
         self.close_menus()
+
+    def _show_bar(self) -> None:
+        for _ in range(2):  # where the bar still had the keyboard, the first one only gives it back
+            self.slot.input.key("F10")
+            if self._opens(0, 0.8):
+                break
+        self.rest(0.2, 0.15)
+
+    def _open_menu(self, name: str) -> bool:
+        """Open a menu of the menu bar. Returns whether it came."""
+        if self.hidden_bar:
+            self._show_bar()
+        bar = self.menu_bar()
+        menu = next((menu for menu in bar if menu.name == name), None)
+        if menu is None:
+            return False
+        if not self.hidden_bar:
+            return self._open(menu.box)
+        before = self._popups()
+        if menu is not bar[0]:  # an open menu bar follows the pointer
+            self.point(menu.box)
+            self.becomes(lambda: bool(self._popups()) and self._popups() != before, OPENS)
+            self.rest(0.1, 0.15)
+        return bool(self._popups())
 
     def menu_of(self, action: Callable[[], object]) -> None:
         """Do what opens a menu, and walk it."""
@@ -173,7 +197,7 @@ class Explorer:
         action()
         if self._opens(count, OPENS):
             self.rest(0.2, 0.15)
-            self._walk((), [])
+            self._walk(("context",), [])
         self.close_menus()
 
     def context_menu(self, x: int, y: int) -> None:
@@ -303,7 +327,7 @@ class Explorer:
 
     def _walk(self, path: tuple[str, ...], dialogs: list[tuple[str, ...]], depth: int = 0) -> None:
         """Look at the menu that is open, and go into its submenus. Adds the paths of entries with dialogs."""
-        sight = self.look(menu=path or ("context",))
+        sight = self.look(menu=path)
         if sight is None:
             return
         entries = _entries(sight)
@@ -329,8 +353,7 @@ class Explorer:
 
     def choose(self, path: tuple[str, ...]) -> bool:
         """Choose a menu entry by its path, clicking the way there."""
-        menu = next((m for m in self.menu_bar() if m.name == path[0]), None)
-        if menu is None or not self._open(menu.box):
+        if not self._open_menu(path[0]):
             return False
         for depth, name in enumerate(path[1:], 1):
             found = self._find_entry(name)

@@ -17,7 +17,7 @@ from forge.records import GroundingPair, GroundingTarget, Style
 PER_TARGET = 5
 """How often a target is used."""
 REFUSAL_TRIES = 60
-REFUSAL_ROLES = ("menu entry", "button", "check box", "submenu", "tab", "radio button", "link", "icon", "row")
+REFUSAL_ROLES = ("menu entry", "button", "check box", "submenu", "tab", "radio button", "link", "icon")
 _GENERIC = {
     "close", "minimize", "maximize", "restore", "back", "cancel", "help", "search", "find", "menu", "more", "open", "save",
     "file", "edit", "view", "settings",

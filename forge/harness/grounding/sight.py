@@ -21,6 +21,11 @@ TRIES = 3
 FLAT = 10
 """Levels of 256 by which the colours of an area may differ for it to count as one colour."""
 
+REACH = 20
+"""Pixels to both sides of a box's edge that are looked at for writing."""
+LETTER_GAP = 4
+"""Pixels that two letters of a word are apart at most."""
+
 
 class Surface(Record):
     """An area that the X server shows; `title` is its window's, None for what is not managed: menus, lists, tooltips."""
@@ -51,6 +56,7 @@ class Sight(Record):
     surfaces: tuple[Surface, ...] = Field(description="the topmost last")
     moved: tuple[int, ...] = Field((), description="elements that were elsewhere, or not there, after the picture")
     flat: tuple[int, ...] = Field((), description="elements whose area has one colour")
+    cut: tuple[int, ...] = Field((), description="list entries whose reported box begins in the middle of their text")
     menu: tuple[str, ...] = Field((), description="path of the menu that was opened last, where one is open")
     details: dict[int, Detail] = Field(default_factory=dict)
 
@@ -96,6 +102,7 @@ def _sight(slot: Slot, app: str, before: Sequence[Element], after: Sequence[Elem
         surfaces=surfaces,
         moved=tuple(i for i, e in enumerate(before) if (e.path, e.role, e.name, e.box) not in still),
         flat=tuple(i for i, e in enumerate(before) if is_flat(pixels, e.box)),
+        cut=tuple(i for i, e in enumerate(before) if e.role == "table cell" and is_cut(pixels, e.box)),
     )
 
 
@@ -106,3 +113,19 @@ def is_flat(pixels: Any, box: tuple[int, int, int, int]) -> bool:
     if not part.size:
         return True
     return bool((part.max(axis=(0, 1)).astype(int) - part.min(axis=(0, 1)) <= FLAT).all())
+
+
+def is_cut(pixels: Any, box: tuple[int, int, int, int]) -> bool:
+    """Whether a box's left edge goes through something written: letters stand closer together than a list's columns.
+
+    GTK reports entries of LibreOffice's lists as far to the right as the arrow for unfolding is wide.
+    """
+    x, y, width, height = box
+    if x < 30 or width < 12 or height < 8:
+        return False
+    part = pixels[y + 2 : y + height - 2, x - REACH : x + REACH, :3].astype(int)
+    if part.shape[1] < 2 * REACH or not part.size:
+        return False
+    inked = (abs(part - part[0, 0]).max(axis=2) > 60).any(axis=0).nonzero()[0]
+    left, right = inked[inked < REACH], inked[inked >= REACH]
+    return bool(len(left) and len(right) and right[0] - left[-1] <= LETTER_GAP)

@@ -231,11 +231,11 @@ def app_menu(keys: str) -> Tour:
     return tour
 
 
-def shown_menu_bar(inner: Tour) -> Tour:
-    """A tour with the menu bar that an application hides until F10 is pressed."""
+def with_hidden_bar(inner: Tour) -> Tour:
+    """A tour of an application that shows its menu bar only when F10 is pressed."""
 
     def tour(explorer: Explorer) -> None:
-        explorer.before_menu = "F10"
+        explorer.hidden_bar = True
         inner(explorer)
 
     return tour
@@ -245,7 +245,7 @@ def in_tab(path: tuple[str, ...], scrolls: int) -> Tour:
     """What a menu entry opens in a tab of the window: its categories, each scrolled through."""
 
     def tour(explorer: Explorer) -> None:
-        explorer.before_menu = "F10"
+        explorer.hidden_bar = True
         explorer.choose(path)
         explorer.rest(1.2, 0.4)
         sight = explorer.look()

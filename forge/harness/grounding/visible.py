@@ -33,6 +33,11 @@ CLIPPING = {
 }  # fmt: skip
 WINDOWS = ("frame", "dialog", "alert", "file chooser", "window", "option pane")
 NAME_LENGTH = 72
+_FIGURES = re.compile(r"[\d.,/:%+ -]+(bytes|[KMGk]i?B|AM|PM)?")
+"""Sizes, times and numbers in lists: nobody asks for them by themselves."""
+EXPANDER = 18
+"""Width of the arrow for unfolding a list's entry, see `sight.is_cut`."""
+_LISTS = ("table", "tree table", "tree", "list", "list box")
 MIN_SIDE = 6
 MAX_SHARE = 0.35
 """Share of the screen above which a thing is a whole area, not something to click."""
@@ -49,12 +54,9 @@ class Thing:
     context: str
     home: str
     surface: int
+    box: Box
     named: bool = True
     detail: Detail = field(default_factory=Detail)
-
-    @property
-    def box(self) -> Box:
-        return self.element.box
 
 
 class Family:
@@ -91,8 +93,42 @@ def things(sight: Sight) -> list[Thing]:
         detail = sight.details.get(index, Detail())
         name = name_of(sight, index, above, detail)
         context, home = _belongs(sight, element, [e for _, e in above], sight.surfaces[surface])
-        found.append(Thing(index, element, name, _word(element, above), context, home, surface, bool(name), detail))
+        found.append(
+            Thing(
+                index,
+                element,
+                name,
+                _word(element, above),
+                context,
+                home,
+                surface,
+                _own_box(sight, index, above),
+                bool(name),
+                detail,
+            )
+        )
     return _not_under_headers(sight, _apart(_outermost(found)))
+
+
+def _own_box(sight: Sight, index: int, above: list[tuple[int, Element]]) -> Box:
+    """The box without what is below in the tree (an unfolded entry holds its children), and with all of its text."""
+    element = sight.elements[index]
+    x, y, width, height = element.box
+    holder = next((outer.box for _, outer in above if outer.role in _LISTS), None)
+    if index in sight.cut and holder is not None:
+        left = max(x - EXPANDER, holder[0])
+        ends = x + width >= holder[0] + holder[2] - 6
+        return left, y, width + x - left if ends else width, height
+    if element.role not in ("tree item", "list item"):
+        return element.box
+    size = len(element.path)
+    inside = [
+        e.box[1]
+        for e in sight.elements
+        if e.role == element.role and e.app == element.app and len(e.path) > size and e.path[:size] == element.path
+    ]
+    top = min((edge for edge in inside if edge >= y + MIN_SIDE), default=y + height)
+    return x, y, width, min(height, top - y)
 
 
 def contains(outer: Box, inner: Box, slack: int = 2) -> bool:
@@ -125,6 +161,8 @@ def name_of(sight: Sight, index: int, above: list[tuple[int, Element]], detail: 
             return label
     if element.role == "table cell" and any(outer.role == "document spreadsheet" for _, outer in above):
         return clean(element.text or "") or own
+    if element.role == "table cell" and _FIGURES.fullmatch(own):
+        return ""
     if own and not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", own):  # the file name of an icon
         return own
     label = clean(detail.label)
@@ -281,22 +319,26 @@ def _belongs(sight: Sight, element: Element, above: list[Element], surface: Surf
         return f"page {document}", "the page"
     pages = [clean(e.name) for e in above if e.role == "page tab" and clean(e.name)]
     bar = next((clean(e.name) for e in above if e.role in ("tool bar", "status bar") and clean(e.name)), "")
-    inner = " > ".join([*reversed(pages)])
-    if surface.title is None and sight.menu and surface == _top_popup(sight):
-        return f"menu {' > '.join(clean(n) or n for n in sight.menu)}", f'the "{clean(sight.menu[-1])}" menu'
+    inner = " > ".join(reversed(pages))
     if surface.title is None:
-        return f"popup {clean(top.name)}", "the list that is open"
-    if _is_main(sight, surface):
-        if bar:
-            return f"window, {bar}", f'the "{bar}" bar'
-        if element.role in CONTENT:
-            return f"window {title}, {inner}" if inner else f"window {title}", "the window"
-        return f"window, {inner}" if inner else "window", "the window"
-    return f"dialog {title}" + (f", {inner}" if inner else ""), f'the "{title}" dialog'
+        return _in_popup(sight, surface, clean(top.name))
+    if not _is_main(sight, surface):
+        return f"dialog {title}" + (f", {inner}" if inner else ""), f'the "{title}" dialog'
+    if bar:
+        return f"window, {bar}", f'the "{bar}" bar'
+    if element.role in CONTENT:
+        inner = next((clean(e.name) for e in above if e.role in _LISTS and clean(e.name)), inner)
+    return f"window, {inner}" if inner else "window", "the window"
 
 
-def _top_popup(sight: Sight) -> Surface | None:
-    return next((s for s in reversed(sight.surfaces) if s.title is None), None)
+def _in_popup(sight: Sight, surface: Surface, name: str) -> tuple[str, str]:
+    """(context, home) in a menu whose name the tree does not tell: the way by which it was opened does."""
+    open_ones = [s for s in sight.surfaces if s.title is None]
+    level = open_ones.index(surface) - len(open_ones)
+    path = [clean(part) or part for part in sight.menu[: len(sight.menu) + level + 1]]
+    if path:
+        return f"menu {' > '.join(path)}", f'the "{path[-1]}" menu'
+    return f"popup {name}" if not sight.menu else "menu", "the list that is open"
 
 
 def _is_main(sight: Sight, surface: Surface) -> bool:
