@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from forge.records.printable import printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+
+_JSON_UNSAFE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""What JSON leaves as it is, and a terminal obeys."""
 
 LOG_WIDTH = 150
 """Characters of a table's line where no terminal says how wide it is."""
@@ -18,22 +24,23 @@ LOG_WIDTH = 150
 
 def print_json(value: Any) -> None:
     """Print JSON for a script: stable key order, readable indentation."""
-    json.dump(value, sys.stdout, indent=2, ensure_ascii=False, sort_keys=True)
-    print()
+    text = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
+    print(_JSON_UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Print a table for a person; numbers are aligned right."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     rows = list(rows)
-    table = Table(title=title, title_justify="left", header_style="bold")
+    table = Table(title=Text(printable(title)), title_justify="left", header_style="bold")
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], int | float) or row[index] is None for row in rows)
         table.add_column(column, justify="right" if numeric else "left", overflow="fold", no_wrap=index == 0)
     for row in rows:
-        table.add_row(*(_cell(value) for value in row))
+        table.add_row(*(Text(_cell(value)) for value in row))  # never read as markup: others wrote it
     # a pipe or a log has no width of its own: do not fold a table into eighty columns there
     Console(width=None if sys.stdout.isatty() else LOG_WIDTH).print(table)
 
@@ -43,7 +50,7 @@ def _cell(value: Any) -> str:
         return "-"
     if isinstance(value, float):
         return f"{value:g}" if value.is_integer() else f"{value:.3g}"
-    return str(value)
+    return printable(str(value))
 
 
 class Bars:
@@ -82,5 +89,7 @@ class Bars:
 
     def advance(self, stage: str, note: str = "") -> None:
         """One more item of the stage is through."""
+        from rich.markup import escape
+
         assert self._progress is not None
-        self._progress.update(self._bars[stage], advance=1, note=note)
+        self._progress.update(self._bars[stage], advance=1, note=escape(printable(note)))
