@@ -1,0 +1,90 @@
+"""The grounding harvest: walks under claims; an interrupted one ends with what an undisturbed one has."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+import pytest
+
+import rounds.harvest
+from forge.harness.grounding import tours
+from forge.records import InputError, Settings
+from rounds import scenes
+from rounds.harvest import harvest
+from rounds.items import Silent
+from rounds.walks import Walk, walks
+from rounds.workshop import Workshop
+from warehouse import grounding
+
+APPLICATIONS = ("calc", "writer", "impress", "thunderbird", "chromium", "gimp", "vlc", "files", "terminal", "editor")
+
+TEXT = partial(scenes.plain_text, 0)
+SMALL = [
+    Walk("editor/help", "editor", tours.menus("Help", dialogs=False), TEXT, "~/Documents/notes.txt"),
+    Walk("editor/view", "editor", tours.menus("View", dialogs=False), TEXT, "~/Documents/notes.txt", (1366, 768)),
+]
+
+
+class StopAfterOne(Silent):
+    """Ctrl-C once the first walk is through."""
+
+    def advance(self, stage: str, note: str = "") -> None:
+        raise asyncio.CancelledError
+
+
+def run(home, progress=None):
+    settings = Settings(home=home, slots=1)
+    with Workshop(settings) as workshop:
+        done = asyncio.run(harvest(workshop, ["editor"], progress))
+        rows = [line for line in workshop.warehouse.dump() if line.startswith("grounding_")]
+        with workshop.warehouse.read() as connection:
+            pairs = grounding.read_pairs(connection)
+        blobs = {pair.screenshot: workshop.warehouse.blobs.get(pair.screenshot)[:4] for pair in pairs}
+    return done, rows, pairs, blobs
+
+
+def test_every_application_has_walks_with_their_own_keys():
+    found = walks()
+    assert {walk.app for walk in found} == set(APPLICATIONS)
+    assert len({walk.key for walk in found}) == len(found)
+    assert {walk.app for walk in walks(["gimp", "files"])} == {"gimp", "files"}
+    assert len({walk.size for walk in found}) == 4
+    with pytest.raises(InputError, match="no walk leads through 'emacs'"):
+        walks(["emacs"])
+
+
+@pytest.mark.parametrize(
+    "make", [scenes.workbook, scenes.plain_text, scenes.picture, scenes.mailbox], ids=lambda f: f.__name__
+)
+def test_scenes_are_the_same_for_the_same_seed(make):
+    assert make(3) == make(3)
+    assert make(3) != make(4)
+
+
+def test_pages_are_full_of_named_things():
+    files, addresses = scenes.pages(1, 2)
+    form, table = (data.decode() for _, data, _, _ in files)
+    assert addresses[0].startswith("file:///home/alex/site/")
+    assert form.count("<label") >= 12
+    assert form.count("<button") == 3
+    assert table.count('<a href="#">') >= 12 + 14
+
+
+@pytest.mark.desktop
+def test_an_interrupted_harvest_ends_as_an_undisturbed_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(rounds.harvest, "walks", lambda apps: SMALL)
+    done, whole, pairs, blobs = run(tmp_path / "whole")
+    assert (done.walked.done, done.walked.skipped, done.walked.faults) == (2, 0, {})
+    assert set(blobs.values()) == {b"\x89PNG"}
+    names = {pair.target.name for pair in pairs}
+    assert {"Help", "View", "Menubar", "Color Scheme"} <= names
+    assert done.counts[0]["most"] <= 5
+    with pytest.raises(asyncio.CancelledError):
+        run(tmp_path / "parts", StopAfterOne())
+    done, parts, _, _ = run(tmp_path / "parts")
+    assert (done.walked.done, done.walked.skipped) == (1, 1)
+    assert parts == whole
+    done, again, _, _ = run(tmp_path / "parts")
+    assert (done.walked.done, done.walked.skipped) == (0, 2)
+    assert again == whole
