@@ -78,8 +78,6 @@ def main() -> None:
 def _fail(error: Exception, code: int) -> None:
     from forge.records.printable import printable
 
-    from forge.records.printable import printable
-
     if os.environ.get("FORGE_TRACEBACK"):
         raise error
     print(printable(f"forge: {error}"), file=sys.stderr)
