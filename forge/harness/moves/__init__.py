@@ -7,6 +7,7 @@ from forge.harness.moves import chromium_profile as _chromium_profile  # noqa: F
 from forge.harness.moves import documents as _documents  # noqa: F401
 from forge.harness.moves import editor as _editor  # noqa: F401
 from forge.harness.moves import files as _files  # noqa: F401
+from forge.harness.moves import files_items as _files_items  # noqa: F401
 from forge.harness.moves import general as _general  # noqa: F401
 from forge.harness.moves import gimp as _gimp  # noqa: F401
 from forge.harness.moves import impress as _impress  # noqa: F401

@@ -1,6 +1,7 @@
 """The moves for the file manager, in a real window; what they did is read from the disk."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,3 +48,28 @@ def test_files_are_renamed_copied_moved_and_thrown_away(play_for_real: Callable[
     }
     assert (played.home / ".local/share/Trash/files/c.txt").read_bytes() == b"c"
     assert played.trajectory.actions[0].element.name == "a.txt"
+
+
+def test_things_are_made_dragged_linked_deleted_and_given_rights(play_for_real: Callable[..., Any]) -> None:
+    played = play_for_real(
+        [
+            {"make_file": "empty list.txt"},
+            {"drag_item": {"name": "a.txt", "onto": "Old"}},
+            {"link_item": {"name": "b.txt", "to": "~/Pictures"}},
+            {"set_permissions": {"name": "b.txt", "execute": "Only owner", "view": "Only owner"}},
+            {"delete_item": "c.txt"},
+            {"open_with": {"name": "empty list.txt", "command": "mousepad", "title": "*empty list.txt - Mousepad"}},
+        ],
+        files=FILES,
+        start=[("files", "~/Documents")],
+    )
+    played.check()
+    home = played.home
+    assert (home / "Documents/empty list.txt").read_bytes() == b""
+    assert (home / "Documents/Old/a.txt").read_bytes() == b"a"
+    assert not (home / "Documents/a.txt").exists()
+    assert (home / "Pictures/b.txt").is_symlink()
+    assert (home / "Pictures/b.txt").readlink() == Path("/home/alex/Documents/b.txt")
+    assert (home / "Documents/b.txt").stat().st_mode & 0o777 == 0o700
+    assert not (home / "Documents/c.txt").exists()
+    assert not (home / ".local/share/Trash/files/c.txt").exists()
