@@ -2,7 +2,8 @@
 
 The public face is loaded when first used, so that importing this package costs nothing:
 
-- `Slot`, `SlotPool`: a private desktop (display, window manager, box, home) for one episode; warm spares of it.
+- `Slot`, `SlotPool`: a private desktop (display, window manager, box, home) for one episode; warm spares of it; `Health`
+  is what is wrong with one, `Recycling` when a spare is thrown away.
 - `run_boxed`: one command in a box of its own; `Layers`, `Completed`, `chown_home` belong to it.
 - `Office`, `OfficeClient`: headless LibreOffice in a box that computes, converts and reads workbooks.
 - `lay`, `snapshot`, `restore`: files into and out of a guest's home.
@@ -17,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from forge.desktop.box import NO_LAYERS, Completed, Layers, chown_home, run_boxed
     from forge.desktop.files import lay, restore, snapshot
+    from forge.desktop.health import Health
     from forge.desktop.input import Input
     from forge.desktop.office import Office, OfficeClient
     from forge.desktop.pool import SlotPool
+    from forge.desktop.recycling import Recycling
     from forge.desktop.requirements import Requirement, doctor
     from forge.desktop.screen import Screen, Screenshot
     from forge.desktop.shell import Shell, ShellResult
@@ -31,10 +34,12 @@ _FACE = {
     "NO_LAYERS": "box",
     "Cells": "slot",
     "Completed": "box",
+    "Health": "health",
     "Input": "input",
     "Layers": "box",
     "Office": "office",
     "OfficeClient": "office",
+    "Recycling": "recycling",
     "Requirement": "requirements",
     "Screen": "screen",
     "Screenshot": "screen",
@@ -56,10 +61,12 @@ __all__ = [
     "NO_LAYERS",
     "Cells",
     "Completed",
+    "Health",
     "Input",
     "Layers",
     "Office",
     "OfficeClient",
+    "Recycling",
     "Requirement",
     "Screen",
     "Screenshot",

@@ -585,7 +585,10 @@ class Slot:
 
         Raises DesktopError when it ended otherwise, or the time is up.
         """
-        while not predicate():
+        while True:
+            began = time.monotonic()
+            if predicate():
+                return True
             if pid is not None:
                 entries = self.ask("apps")
                 entry = next(entry for entry in entries if entry["pid"] == pid)
@@ -597,8 +600,8 @@ class Slot:
             if time.monotonic() > deadline:
                 titles = [window.title for window in self.windows()]
                 raise DesktopError(f"{what} in time; windows: {titles}")
-            time.sleep(_POLL)
-        return True
+            # the application answers out of the time that it needs to get ready: never more than half of it
+            time.sleep(max(_POLL, time.monotonic() - began))
 
     def _has_window(self, title: str, before: set[tuple[int, str]]) -> bool:
         return any(title in window.title for window in self.windows() if (window.id, window.title) not in before)
