@@ -138,17 +138,13 @@ def record(
 
     Example: forge desktop record episode.mp4 --seconds 60
     """
-    import threading
-
     from forge.desktop.recording import DisplayRecording
     from forge.desktop.view import pick, running
 
     display, cookie = running()[pick(slot)]
     recording = DisplayRecording(display, cookie, file)
     try:
-        threading.Event().wait(seconds)
-    except KeyboardInterrupt:
-        pass
+        _until_interrupted(seconds)
     finally:
         recording.close()
     print(file)
@@ -171,10 +167,17 @@ def show_until_interrupted(slot: Slot) -> None:
 
 
 def _wait(address: str) -> None:
+    print(address, flush=True)
+    _until_interrupted()
+    print()
+
+
+def _until_interrupted(seconds: float | None = None) -> None:
+    """Wait for Ctrl-C, a request to end, or so many seconds; what is open is then closed in order."""
+    import signal
     import threading
 
-    print(address, flush=True)
-    try:
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        print()
+    ended = threading.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda _signal, _frame: ended.set())
+    ended.wait(seconds)

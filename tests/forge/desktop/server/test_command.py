@@ -123,6 +123,21 @@ def test_a_running_slot_is_recorded_by_another_process(tmp_path: Path) -> None:
     assert film.read_bytes()[4:8] == b"ftyp"
 
 
+@pytest.mark.desktop
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_desktop_is_shown_and_recorded_until_the_end(tmp_path: Path, how: signal.Signals) -> None:
+    film = tmp_path / "session.mp4"
+    with forge(tmp_path, "open", "editor", "--record", str(film)) as process:
+        said = lambda: (tmp_path / "said").read_text()
+        assert becomes(lambda: "http://127.0.0.1:" in said(), 40), said()
+        address = said().split()[-1]
+        assert httpx.get(address).status_code == 200
+        process.send_signal(how)
+        assert process.wait(30) == 0
+    assert film.read_bytes()[4:8] == b"ftyp"
+    assert list((tmp_path / "home/slots").glob("slot-*")) == []
+
+
 def _ip(*arguments: str) -> None:
     subprocess.run(["ip", *arguments], check=True, stdin=subprocess.DEVNULL, capture_output=True)
 

@@ -118,10 +118,10 @@ def test_a_link_that_swallows_everything_for_a_while(
     monkeypatch.setattr("forge.desktop.server.connection._TIMEOUT", short)
     monkeypatch.setattr("forge.desktop.server.connection._SLOW_READ", short)
     place = urlsplit(served(size=1))
-    with LossyLink(place.hostname or "", place.port or 0, seed=3, cut=0.0, mute=0.25, dead=30.0) as link:
+    with LossyLink(place.hostname or "", place.port or 0, seed=3, cut=0.0, mute=0.3, dead=30.0) as link:
         with RemotePool([link.url], TOKEN, patience=10) as pool, pool.acquire() as slot:
-            for number in range(10):
+            for number in range(6):
                 slot.input.move(number, number)
         assert link.lost_requests + link.lost_answers > 0
     moves = [entry for entry in fake_pool.slots[0].log if entry[0] == "move"]
-    assert moves == [("move", number, number) for number in range(10)]
+    assert moves == [("move", number, number) for number in range(6)]
