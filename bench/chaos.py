@@ -165,12 +165,16 @@ class Chaos:
 
     def __enter__(self) -> Chaos:
         self.neighbour = Slot.open(root=self.root, home_files=[("~/kept.txt", b"kept", 0o644, False)])
-        with open_slot(self.root) as slot:
-            began = time.monotonic()
-            went = episode(slot)
-            self._seconds = time.monotonic() - began
-        if (went.ended_by, went.error) != (EndedBy.DONE, None):
-            raise SystemExit(f"an undisturbed episode ended by {went.ended_by}: {went.error}")
+        try:
+            with open_slot(self.root) as slot:
+                began = time.monotonic()
+                went = episode(slot)
+                self._seconds = time.monotonic() - began
+            if (went.ended_by, went.error) != (EndedBy.DONE, None):
+                raise SystemExit(f"an undisturbed episode ended by {went.ended_by}: {went.error}")
+        except BaseException:
+            self.neighbour.close()
+            raise
         self._before = self._living()
         return self
 
