@@ -133,10 +133,7 @@ def _chromium() -> list[Walk]:
     others = [
         f"chrome://{name}" for name in ("flags", "history", "bookmarks", "downloads", "extensions", "version", "about")
     ]
-    found = [
-        Walk("chromium/settings", "chromium", tours.places("ctrl+l", settings, scrolls=1), size=SIZES[0]),
-        Walk("chromium/inside", "chromium", tours.places("ctrl+l", others, scrolls=4), size=SIZES[2]),
-    ]
+    found = []
     for number in range(12):
         files, addresses = scenes.pages(number, 8)
         size = SIZES[number % len(SIZES)]
@@ -150,6 +147,10 @@ def _chromium() -> list[Walk]:
                 size,
             )
         )
+    found += [
+        Walk("chromium/settings", "chromium", tours.places("ctrl+l", settings, scrolls=1), size=SIZES[0]),
+        Walk("chromium/inside", "chromium", tours.places("ctrl+l", others, scrolls=4), size=SIZES[2]),
+    ]
     files, addresses = scenes.pages(50, 2)
     menu = tours.chain(
         tours.places("ctrl+l", addresses[:1]),

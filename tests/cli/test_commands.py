@@ -32,6 +32,7 @@ def test_help_lists_every_command() -> None:
         "show",
         "export",
         "train",
+        "grounding",
     ):
         assert f" {command} " in shown.stdout
 
@@ -53,6 +54,8 @@ def test_help_lists_every_command() -> None:
         "llm check",
         "show",
         "export",
+        "grounding harvest",
+        "grounding score",
     ],
 )
 def test_every_command_explains_itself(command: str) -> None:

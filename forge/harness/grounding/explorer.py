@@ -32,7 +32,7 @@ ENOUGH = 5
 """Sights of the same target that one walk keeps."""
 RESTARTS = 8
 """How often one walk may need another slot."""
-OPENS = 1.5
+OPENS = 3.0
 """Seconds within which a menu or a dialog appears."""
 HARMFUL = re.compile(
     r"quit|exit|log ?out|shut ?down|restart|safe mode|print\b|send|terminal|file manager|eject|online|check for updates|"
@@ -170,7 +170,7 @@ class Explorer:
     def _show_bar(self) -> None:
         for _ in range(2):  # where the bar still had the keyboard, the first one only gives it back
             self.slot.input.key("F10")
-            if self._opens(0, 0.8):
+            if self._opens(0, 1.5):
                 break
         self.rest(0.2, 0.15)
 
@@ -208,7 +208,7 @@ class Explorer:
         """Do what opens a list or a menu, look at it, and close it again; a dialog that came instead is closed too."""
         before, windows = self._popups(), {w.id for w in self.slot.windows()}
         action()
-        if self.becomes(lambda: self._popups() != before, 0.6):
+        if self.becomes(lambda: self._popups() != before, 1.0):
             self.rest(0.1, 0.1)
             self.look(menu=(what,) if what else ())
         self.close_menus()
@@ -230,7 +230,7 @@ class Explorer:
     ) -> None:
         """Do what opens a dialog, look at all of its pages, or take a tour of it, and close it again."""
         before = {w.id for w in self.slot.windows()}
-        if not action() or not self.becomes(lambda: self._new_windows(before) != [], 2.5):
+        if not action() or not self.becomes(lambda: self._new_windows(before) != [], OPENS):
             self.close_menus()
             return
         self.rest(0.3, 0.2)
@@ -254,7 +254,7 @@ class Explorer:
         for box in [t for t in front if t.element.role == "combo box" and "disabled" not in t.element.states][:3]:
             count = len(self._popups())
             self.click(box.box)
-            if self._opens(count, 0.6):
+            if self._opens(count, 1.0):
                 self.rest(0.1, 0.1)
                 self.look()
                 self.slot.input.key("Escape")
@@ -277,7 +277,7 @@ class Explorer:
                     self.click(button.box)
             else:
                 self.slot.input.key("alt+F4")
-            self.becomes(partial(self._are_fewer, before, count), 1.2)
+            self.becomes(partial(self._are_fewer, before, count), 2.0)
         return not self._new_windows(before)
 
     def close_menus(self) -> None:
@@ -287,7 +287,7 @@ class Explorer:
                 return
             count = len(self._popups())
             self.slot.input.key("Escape")
-            self._closes(count, 0.5)
+            self._closes(count, 1.0)
         self.slot.input.click(self.slot.guest.width // 2, 8)  # the title bar
         if not self.becomes(lambda: not self._popups(), 1.0):
             raise DesktopError("a menu does not close")
@@ -346,7 +346,7 @@ class Explorer:
                 continue
             before = self._popups()
             self.point(entry.box)
-            if not self.becomes(partial(self._is_other, before, base), 0.8):
+            if not self.becomes(partial(self._is_other, before, base), 1.5):
                 continue
             self.rest(0.05, 0.1)
             self._walk((*path, entry.element.name), dialogs, depth + 1)
@@ -370,7 +370,7 @@ class Explorer:
         return True
 
     def _find_entry(self, name: str) -> Element | None:
-        end = time.monotonic() + 1.0
+        end = time.monotonic() + OPENS
         while True:
             tree = self.slot.tree(self.app)
             found = [
