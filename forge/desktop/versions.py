@@ -15,7 +15,8 @@ from forge.records.canonical import digest
 from forge.records.fingerprint import Fingerprint
 
 PACKAGES = (
-    *("libreoffice-calc", "libreoffice-gtk3", "thunderbird", "pcmanfm", "xfce4-terminal", "mousepad"),
+    *("libreoffice-calc", "libreoffice-writer", "libreoffice-impress", "libreoffice-gtk3", "thunderbird"),
+    *("pcmanfm", "xfce4-terminal", "mousepad", "chromium", "gimp", "vlc-bin", "vlc-plugin-qt"),
     *("openbox", "xvfb", "bubblewrap", "libgtk-3-0", "libgtk2.0-0", "at-spi2-core", "adwaita-icon-theme"),
     *("libc6", "bash", "coreutils", "python3", "python3-openpyxl", "sqlite3"),
 )
