@@ -97,7 +97,7 @@ def _entry(hands: Hands, window: Window) -> Element | None:
         entry = by_label(scene, label, (*ENTRY_ROLES, "combo box"), window.title, 0)
         if entry is not None and entry.role != "combo box":
             return entry
-    return None
+    return hands.look(None, ENTRY_ROLES, within=window.title, where=lambda e: "focused" in e.states)
 
 
 def _not_in(hands: Hands, window: Window) -> Callable[[Element], bool]:

@@ -126,14 +126,15 @@ def reach(
     Raises:
         MoveError: it does not come into view from the top to the bottom.
     """
-    element = hands.becomes(found, 1.0)
+    element = hands.becomes(found, 0.3)
     if element is not None and _in_view(hands, element):
         return element
     holder = at or _holder(hands, element, within)
     if holder is None:
         raise MoveError(missing, mend=f"there were {_rows(hands, within)}")
     down = element is None or element.box[1] > holder.box[1]
-    for direction in (3, -3) if down else (-3, 3):
+    clicks = max(1, holder.box[3] // 100)  # a click of the wheel moves by some 80 pixels at most
+    for direction in (clicks, -clicks) if down else (-clicks, clicks):
         before: list[tuple[str, tuple[int, int, int, int]]] = []
         for _ in range(_TURNS):
             yield hands.scroll(holder, direction)
