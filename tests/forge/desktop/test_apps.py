@@ -87,3 +87,20 @@ def test_an_application_comes_up_without_a_question(
         assert hit is not None
         assert hit.app == app
         slot.alive()
+
+
+@pytest.mark.desktop
+def test_documents_of_two_office_applications_are_told_apart_in_one_slot() -> None:
+    with Slot.open(home_files=[("~/list.csv", b"item,price\npear,3\n", 0o644, False)]) as slot:
+        slot.preload("calc")
+        slot.launch("writer")
+        slot.launch("calc", "~/list.csv")
+        assert {element.app for element in slot.tree()} == {"calc"}
+        cell = slot.cell("A2")
+        assert cell is not None
+        assert (cell.text, cell.app) == ("pear", "calc")
+        slot.input.key("alt+Tab")
+        slot.settle(lambda: any(w.active and w.title.endswith("Writer") for w in slot.windows()))
+        assert {element.app for element in slot.tree()} == {"writer"}
+        assert any(element.role == "document text" for element in slot.tree("writer"))
+        slot.alive()
