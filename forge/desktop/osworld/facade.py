@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request, Response
@@ -44,6 +44,7 @@ def create_facade(machine: Machine) -> FastAPI:
             await asyncio.to_thread(machine.close)
 
     app = FastAPI(title="OSWorld guest", description=__doc__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.middleware("http")(_no_browsers)
     app.add_exception_handler(ForgeError, _failed)
     app.add_exception_handler(GuestError, _failed)
     _add_commands(app, machine)
@@ -359,6 +360,14 @@ def _verified(machine: Machine, wanted: dict[str, Any]) -> bool:
             return bool(machine.link.ask("run", command=command, shell=True, limit=5)["code"] == 0)
         return False
     return True
+
+
+async def _no_browsers(request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+    """Refuse what a page in somebody's browser sends here: it names its origin, or a host by a name of its own."""
+    host = request.url.hostname or ""
+    if "origin" in request.headers or not (host == "localhost" or host.replace(".", "").isdigit() or ":" in host):
+        return JSONResponse({"status": "error", "message": "not for browsers"}, 403)
+    return await answer(request)
 
 
 async def _failed(_request: Request, error: Exception) -> JSONResponse:

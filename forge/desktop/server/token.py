@@ -15,7 +15,7 @@ from forge.records.errors import InputError
 VARIABLE = "FORGE_DESKTOP_TOKEN"
 OPEN_PATHS = ("/v1/health", "/docs", "/openapi.json")
 """What tells nothing about slots and needs no token."""
-OPEN_PREFIXES = ("/view", "/novnc/")
+OPEN_PREFIXES = ("/view/", "/novnc/")
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

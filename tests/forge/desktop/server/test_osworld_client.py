@@ -101,6 +101,14 @@ def test_facts_of_the_machine(machine: Controller) -> None:
     assert machine.screenshot().size == (1280, 800)
 
 
+@pytest.mark.parametrize("headers", [{"Origin": "http://evil.example"}, {"Host": "evil.example:5000"}])
+def test_a_page_in_a_browser_gets_nothing(machine: Controller, headers: dict[str, str]) -> None:
+    assert machine.http.get("/screenshot", headers=headers).status_code == 403
+    body = '{"command": ["touch", "/tmp/was-here"]}'
+    assert machine.http.post("/execute", content=body, headers=headers).status_code == 403
+    assert machine.execute("ls", "/tmp/was-here")["returncode"] != 0
+
+
 def test_commands(machine: Controller) -> None:
     done = machine.execute("bash", "-c", "echo out; echo err >&2; exit 3")
     assert done == {"status": "success", "output": "out\n", "error": "err\n", "returncode": 3}
