@@ -16,7 +16,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 @app.command()
 def harvest(
     apps: Apps = None,
-    most: Annotated[int | None, typer.Option(min=1, help="At most so many walks through an application.")] = None,
+    most: Annotated[int | None, typer.Option(min=0, help="At most so many walks through an application.")] = None,
     oracle: Annotated[
         int, typer.Option(min=0, help="Also watch the oracle play so many tasks of the warehouse in windows.")
     ] = 0,

@@ -107,7 +107,7 @@ def things(sight: Sight) -> list[Thing]:
                 detail,
             )
         )
-    return _not_under_headers(sight, _apart(_outermost(found)))
+    return _not_under_headers(sight, _apart(_without_holders(_outermost(found))))
 
 
 def _own_box(sight: Sight, index: int, above: list[tuple[int, Element]]) -> Box:
@@ -344,6 +344,17 @@ def _in_popup(sight: Sight, surface: Surface, name: str) -> tuple[str, str]:
 def _is_main(sight: Sight, surface: Surface) -> bool:
     """Whether it is an application's main window: as wide and high as the screen, but for a few pixels."""
     return surface.width >= 0.95 * sight.width and surface.height >= 0.9 * sight.height
+
+
+def _without_holders(found: list[Thing]) -> list[Thing]:
+    """Without a page's cells that hold buttons: their names are all their buttons' names in a row."""
+    held = {
+        other.element.path[:length]
+        for other in found
+        if other.word in ("button", "switch", "check box")
+        for length in range(len(other.element.path))
+    }
+    return [thing for thing in found if thing.word != "table cell" or thing.element.path not in held]
 
 
 def _apart(found: list[Thing]) -> list[Thing]:

@@ -29,5 +29,5 @@ class WatchedEnvironment(SlotEnvironment):
         observation = super()._observe()
         for app, watcher in self._watchers.items():
             if any(len(e.path) == 1 and e.name == observation.window for e in self.slot.tree(app, menus=False)):
-                watcher.look()
+                watcher.look(cells=app == "calc")
         return observation

@@ -12,7 +12,8 @@ from forge.desktop import Slot
 from forge.harness.grounding.explorer import Explorer
 from forge.harness.grounding.sight import take
 from forge.harness.grounding.visible import things
-from forge.records import DesktopError
+from forge.harness.grounding.watch import WatchedEnvironment
+from forge.records import DesktopError, Key
 
 TEXT = b"one line\nanother line\n"
 
@@ -88,3 +89,18 @@ def test_after_a_fault_the_walk_goes_on_in_another_slot():
     alone = Explorer(slots[0], "editor")  # type: ignore[arg-type]
     with pytest.raises(DesktopError, match="hangs"):
         alone.safely(broken)
+
+
+@pytest.mark.desktop
+async def test_a_watched_episode_keeps_what_its_actions_bring_up(slot):
+    found = []
+    environment = WatchedEnvironment(slot, lambda png: "0" * 64, ["editor"], found.append)
+    try:
+        before = await environment.observe()
+        after = (await environment.act(Key(keys="ctrl+r"))).after
+        await environment.act(Key(keys="Escape"))
+    finally:
+        environment.close()
+    assert (before.window, after.window) == ("~/notes.txt - Mousepad", "Find and Replace")
+    assert [screen.sight.window for screen in found] == [before.window, after.window]
+    assert "Search for" in {t.name for t in things(found[1].sight)}
