@@ -21,9 +21,10 @@ from typing import Any
 from forge.desktop import inside, libreoffice
 from forge.desktop.settle import Settler
 from forge.desktop.windows import Windows
-from forge.records import Guest
+from forge.records import DesktopError, Guest
 
 PROFILE = ".thunderbird/alex.default"
+_PATIENCE = 120.0  # seconds
 THUNDERBIRD = "/usr/lib/thunderbird/thunderbird"
 _START = """
 import subprocess, sys, time
@@ -38,7 +39,10 @@ def ready():
         return sheets.cell("soffice", 0, 0)
     nodes = [node for app in tree("thunderbird", menus=False) for node in app["nodes"]]
     return any(node["role"] == "tree item" and node["box"] and node["box"][2] > 0 for node in nodes)
+until = time.monotonic() + 120
 while True:
+    if time.monotonic() > until:
+        sys.exit("not ready in time")
     try:
         if ready():
             break
@@ -174,9 +178,12 @@ def _start(home: Path, app: str, title: str, argv: list[str]) -> float:
         try:
             windows, settler = Windows(screen), Settler(screen)  # type: ignore[arg-type]
             while not any(title in window.title for window in windows.shown()):
+                if time.perf_counter() - began > _PATIENCE:
+                    raise DesktopError(f"the plain start of {app} shows no window")
                 time.sleep(0.02)
-            while process.stdout.readline() not in (b"ready\n", b""):
-                pass  # the session bus talks too
+            while (line := process.stdout.readline()) != b"ready\n":  # the session bus talks too
+                if not line:
+                    raise DesktopError(f"the plain start of {app} did not get ready")
             settler.settle(first=0.15, quiet=0.15)
             return time.perf_counter() - began
         finally:
