@@ -1,0 +1,230 @@
+"""Tricks on whoever copies files out of a home or into it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from unittest import mock
+
+from forge.desktop import box, files
+from forge.desktop.files import restore
+from forge.records import DesktopError, FileEntry, Snapshot
+from tests.forge.desktop.escape.attack import Attack, Ground
+from tests.forge.desktop.escape.weaken import Weaken, patched
+
+LINK = "import os, sys; os.symlink(sys.argv[1], 'report.txt')"
+LINKED_FOLDER = "import os, sys; os.symlink(os.path.dirname(sys.argv[1]), 'Documents')"
+SETUID = "import os; open('tool', 'w').close(); os.chmod('tool', 0o4755)"
+PIPE = "import os; os.mkfifo('report.txt')"
+SPARSE = "open('huge', 'wb').truncate(32 << 20)"
+DEEP = "import os\nfor _ in range(90): os.mkdir('d'); os.chdir('d')"
+MANY = "for number in range(600): open(str(number), 'w').close()"
+TWO = "import os; os.mkdir('d'); open('d/a', 'w').write('first'); open('d/secret', 'w').write('second')"
+
+
+def trusting(home: Path, put: Callable[[bytes], str], *_: object) -> Snapshot:
+    """A copier that trusts the guest: it resolves paths anew for each file, follows links, opens whatever there is."""
+    entries = []
+    for folder, folders, names in os.walk(home, followlinks=True):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in sorted(names):
+            path = Path(folder, name)
+            data, mode = path.read_bytes(), path.stat().st_mode
+            shown = "~/" + str(path.relative_to(home))
+            entries.append(FileEntry.model_construct(path=shown, sha256=put(data), size=len(data), mode=mode))
+    return Snapshot.model_construct(entries=tuple(entries))
+
+
+def _trusting_restore(snapshot: Snapshot, home: Path, get: Callable[[str], bytes]) -> None:
+    for entry in snapshot.entries:
+        path = home / entry.path[2:]
+        path.write_bytes(get(entry.sha256 or ""))
+        path.chmod(entry.mode)
+
+
+def trusted() -> Weaken:
+    return lambda ground: mock.patch.multiple(ground, snapshot=trusting, restore=_trusting_restore)
+
+
+def _copy(ground: Ground, swap: Callable[[], None] = lambda: None) -> tuple[Snapshot, dict[str, bytes]]:
+    kept: dict[str, bytes] = {}
+
+    def put(data: bytes) -> str:
+        name = hashlib.sha256(data).hexdigest()
+        kept[name] = data
+        swap()
+        return name
+
+    return ground.snapshot(ground.home, put), kept
+
+
+def _carries(script: str) -> Callable[[Ground], bool]:
+    """Whether what is copied out holds the host's secret."""
+
+    def run(ground: Ground) -> bool:
+        ground.box(script, str(ground.secret))
+        _, kept = _copy(ground)
+        return any(ground.token.encode() in data for data in kept.values())
+
+    return run
+
+
+def _swaps(ground: Ground) -> bool:
+    """A folder becomes a link to a folder of the host after its first file was read."""
+    ground.box(TWO)
+    folder = ground.home / "d"
+
+    def swap() -> None:
+        if not folder.is_symlink():
+            folder.rename(ground.home / "away")
+            folder.symlink_to(ground.hidden)
+
+    _, kept = _copy(ground, swap)
+    return any(ground.token.encode() in data for data in kept.values())
+
+
+def _keeps_setuid(ground: Ground) -> bool:
+    ground.box(SETUID)
+    snapshot, kept = _copy(ground)
+    out = ground.folder / "out"
+    out.mkdir()
+    ground.restore(snapshot, out, kept.__getitem__)
+    return bool((out / "tool").stat().st_mode & 0o4000)
+
+
+def _hangs(ground: Ground) -> bool:
+    ground.box(PIPE)
+    thread = threading.Thread(target=_copy, args=(ground,), daemon=True)
+    thread.start()
+    thread.join(1.5)
+    hung = thread.is_alive()
+    if hung:  # let it go
+        os.close(os.open(ground.home / "report.txt", os.O_WRONLY))
+        thread.join()
+    return hung
+
+
+def _limited(script: str, limit: str, low: int) -> Callable[[Ground], bool]:
+    """Whether a home that is too large is copied all the same."""
+    normal = getattr(files, limit)
+
+    def run(ground: Ground) -> bool:
+        ground.box(script)
+        value = low if getattr(files, limit) == normal else getattr(files, limit)
+        with mock.patch.object(files, limit, value):
+            try:
+                _, kept = _copy(ground)
+            except DesktopError:
+                return False
+        return limit != "FILE_LIMIT" or sum(map(len, kept.values())) > 16 << 20
+
+    return run
+
+
+def _higher(limit: str, value: int) -> Weaken:
+    return patched(f"forge.desktop.files.{limit}", value)
+
+
+def _lays_through_link(ground: Ground) -> bool:
+    ground.box(LINKED_FOLDER, str(ground.secret))
+    try:
+        files.lay(ground.home, [("~/Documents/planted", b"mine", 0o644, False)])
+    except DesktopError:
+        pass
+    return (ground.hidden / "planted").exists()
+
+
+def _trusting_lay(home: Path, laid: list[tuple[str, bytes, int, bool]]) -> None:
+    for path, data, _mode, _is_folder in laid:
+        (home / path[2:]).write_bytes(data)
+
+
+def _restores_outside(ground: Ground) -> bool:
+    entry = FileEntry.model_construct(
+        path="~/../hidden/planted", kind="file", sha256="x", size=4, mode=0o644, target=None
+    )
+    out = ground.folder / "out"
+    out.mkdir()
+    try:
+        restore(Snapshot.model_construct(entries=(entry,)), out, lambda _: b"mine")
+    except DesktopError:
+        pass
+    return (ground.hidden / "planted").exists()
+
+
+def _takes_over(ground: Ground) -> bool:
+    """A link in the home makes the host give one of its files away."""
+    ground.box(LINK, str(ground.secret))
+    box.chown_home(ground.home)
+    return ground.secret.stat().st_uid != 0
+
+
+def _trusting_chown(home: Path, user: int | None = None) -> None:
+    for path in home.rglob("*"):
+        shutil.chown(path, 77001)
+
+
+def _root() -> bool:
+    return os.geteuid() == 0
+
+
+def _attack(
+    name: str,
+    protection: str,
+    run: Callable[[Ground], bool],
+    weaken: Callable[[Ground], AbstractContextManager[object]],
+) -> Attack:
+    return Attack(name, "copying", "copy", protection, run, weaken)
+
+
+ATTACKS = [
+    _attack("a link to a file of the host", "no link is followed", _carries(LINK), trusted()),
+    _attack("a link to a folder of the host", "no link is followed", _carries(LINKED_FOLDER), trusted()),
+    _attack("a folder swapped for a link while it is read", "folders are held by descriptors", _swaps, trusted()),
+    _attack("a setuid program carried out", "nine permission bits are kept", _keeps_setuid, trusted()),
+    _attack("a pipe that nobody writes into", "only regular files are opened", _hangs, trusted()),
+    _attack(
+        "a huge file that takes no disk",
+        "limit: FILE_LIMIT",
+        _limited(SPARSE, "FILE_LIMIT", 1 << 20),
+        _higher("FILE_LIMIT", 65 << 20),
+    ),
+    _attack(
+        "folders nested without end",
+        "limit: DEPTH_LIMIT",
+        _limited(DEEP, "DEPTH_LIMIT", 32),
+        _higher("DEPTH_LIMIT", 128),
+    ),
+    _attack(
+        "files without number",
+        "limit: ENTRY_LIMIT",
+        _limited(MANY, "ENTRY_LIMIT", 300),
+        _higher("ENTRY_LIMIT", 19_999),
+    ),
+    _attack(
+        "files laid in through a link",
+        "no link is followed",
+        _lays_through_link,
+        patched("forge.desktop.files.lay", _trusting_lay),
+    ),
+    _attack(
+        "a restored path that leads out",
+        "paths below the home only",
+        _restores_outside,
+        patched("forge.desktop.files._parts", lambda path: path[2:].split("/")),
+    ),
+    Attack(
+        "a link that changes a file's owner",
+        "copying",
+        "copy",
+        "no link is followed",
+        _takes_over,
+        patched("forge.desktop.box.chown_home", _trusting_chown),
+        offered=_root,
+    ),
+]

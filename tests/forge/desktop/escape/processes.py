@@ -1,0 +1,209 @@
+"""Other processes: the host's, the supervisor, the applications, and those that are to live on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from unittest import mock
+
+from forge.desktop import Slot
+from forge.desktop.spawn import identity
+from tests.forge.desktop.escape.attack import HIT, Attack, Ground, survives, until
+from tests.forge.desktop.escape.weaken import patched, program, together, without, without_filter, without_processes
+
+KILL = """
+import os, sys
+for name in os.listdir("/proc"):
+    try:
+        if name.isdigit() and int(name) != os.getpid() and sys.argv[1].encode() in open(f"/proc/{name}/cmdline", "rb").read():
+            os.kill(int(name), 9)
+    except OSError:
+        pass
+"""
+LIVE_ON = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for number in (0, 1, 2):
+            os.close(number)
+        for beat in range(40):
+            open("/home/alex/beat", "a").write("x")
+            time.sleep(0.05)
+    os._exit(0)
+time.sleep(0.2)
+"""
+FORK_ON = """
+import os, time
+def hide():
+    while os.fork() == 0:  # always another process than the one that was just seen
+        os.setsid()
+        open("/home/alex/beat", "a").write("x")
+        time.sleep(0.002)
+    os._exit(0)
+for _ in range(4):
+    if os.fork() == 0:
+        for number in (0, 1, 2):
+            os.close(number)
+        hide()
+"""
+TRACE = """
+import ctypes, os, time
+libc = ctypes.CDLL(None)
+child = os.fork()
+if child == 0:
+    time.sleep(5)
+    os._exit(0)
+if libc.ptrace(0x4206, child, None, None) == 0:  # PTRACE_SEIZE
+    print("HIT")
+os.kill(child, 9)
+"""
+LOOK_INTO = """
+import sys
+open("/proc/1/mem", "rb")
+print("HIT")
+"""
+TAKE_CHANNEL = """
+import ctypes, os, socket, struct
+libc = ctypes.CDLL(None)
+process = libc.syscall(434, 1, 0)  # pidfd_open
+for number in range(3, 20):
+    mine = libc.syscall(438, process, number, 0)  # pidfd_getfd
+    if mine >= 0:
+        try:
+            if socket.socket(fileno=mine).family == socket.AF_UNIX:
+                print("HIT")
+                break
+        except OSError:
+            pass
+"""
+
+
+def _kills_host_process(ground: Ground) -> bool:
+    uid, gid = identity()
+    prefix = ["setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups"] if uid == 77001 else []
+    argv = [*prefix, "sh", "-c", f": {ground.token}; sleep 30 & wait"]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    victim = subprocess.Popen(argv, start_new_session=True, **quiet)  # type: ignore[call-overload]
+    try:
+        until(lambda: ground.token in Path(f"/proc/{victim.pid}/cmdline").read_text(), 5)
+        ground.box(KILL, ground.token)
+        return victim.poll() is not None
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(victim.pid, signal.SIGKILL)
+        victim.wait()
+
+
+def _lives_on(ground: Ground) -> bool:
+    ground.box(LIVE_ON)
+    return _beats(ground.home / "beat")
+
+
+def _beats(path: Path) -> bool:
+    before = path.stat().st_size if path.exists() else 0
+    time.sleep(0.3)
+    return path.exists() and path.stat().st_size > before
+
+
+def _survives_stop(ground: Ground) -> bool:
+    ground.shell(FORK_ON)
+    beat = ground.slot.home / "beat"
+    until(beat.exists, 5)
+    ground.slot.stop()
+    return _beats(beat)
+
+
+def _kills_supervisor(ground: Ground) -> bool:
+    ground.terminal(KILL, "supervisor.py", timeout=3)
+    return not until(lambda: survives(ground.slot), 0.5)
+
+
+def _kills_application(ground: Ground) -> bool:
+    pid = ground.slot.ask("start", argv=["/usr/bin/sleep", "300"])
+    ground.shell(KILL, "sleep")
+    return ground.slot.ask("apps")[0]["code"] is not None and pid > 0
+
+
+def _not_stopped(ground: Ground) -> object:
+    original = Slot.ask
+
+    def ask(slot: Slot, what: str, **arguments: object) -> object:
+        return True if what == "stop_all" else original(slot, what, **arguments)  # type: ignore[arg-type]
+
+    return mock.patch.object(Slot, "ask", ask)
+
+
+ATTACKS = [
+    Attack(
+        "kill a process of the host",
+        "processes",
+        "box",
+        "processes of its own",
+        _kills_host_process,
+        without_processes(),
+    ),
+    Attack(
+        "live on after the box",
+        "processes",
+        "box",
+        "all processes of a box end with its first",
+        _lives_on,
+        together(without_processes("--die-with-parent"), patched("forge.desktop.limits._parents", dict)),
+    ),
+    Attack(
+        "live on while the state is read",
+        "grading",
+        "shell",
+        "all are killed at once before it is read",
+        _survives_stop,
+        _not_stopped,  # type: ignore[arg-type]
+    ),
+    Attack(
+        "trace another process",
+        "processes",
+        "box",
+        "system calls are filtered",
+        lambda ground: ground.hits(TRACE),
+        without_filter(),
+    ),
+    Attack(
+        "read the supervisor's memory",
+        "processes",
+        "terminal",
+        "the supervisor is not dumpable",
+        lambda ground: HIT in ground.terminal(LOOK_INTO),
+        program("supervisor.py", "prctl(PR_SET_DUMPABLE, 0", "prctl(PR_SET_DUMPABLE, 1"),
+    ),
+    Attack(
+        "take the channel that leads to the host",
+        "processes",
+        "terminal",
+        "not dumpable, and system calls are filtered",
+        lambda ground: HIT in ground.terminal(TAKE_CHANNEL),
+        together(program("supervisor.py", "prctl(PR_SET_DUMPABLE, 0", "prctl(PR_SET_DUMPABLE, 1"), without_filter()),
+    ),
+    Attack(
+        "kill the supervisor",
+        "processes",
+        "terminal",
+        "the supervisor is process 1",
+        _kills_supervisor,
+        without("--as-pid-1"),
+    ),
+    Attack(
+        "kill an application from the shell",
+        "processes",
+        "shell",
+        "the shell has processes of its own",
+        _kills_application,
+        together(
+            program("shell.py", '"--proc", "/proc"', '"--bind", "/proc", "/proc"'),
+            program("shell.py", '"--unshare-user", "--unshare-pid"', '"--unshare-user"'),
+        ),
+    ),
+]
