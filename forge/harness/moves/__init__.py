@@ -12,6 +12,7 @@ from forge.harness.moves import general as _general  # noqa: F401
 from forge.harness.moves import gimp as _gimp  # noqa: F401
 from forge.harness.moves import impress as _impress  # noqa: F401
 from forge.harness.moves import lists as _lists  # noqa: F401
+from forge.harness.moves import switching as _switching  # noqa: F401
 from forge.harness.moves import terminal as _terminal  # noqa: F401
 from forge.harness.moves import thunderbird as _thunderbird  # noqa: F401
 from forge.harness.moves import values as _values  # noqa: F401
