@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 
 from forge.desktop.slot import Slot
-from forge.harness.environment import SlotEnvironment
+from forge.harness.environment import NO_HINT, ActionResult, Hint, SlotEnvironment
 from forge.harness.grounding.explorer import Explorer, Found
-from forge.records import Observation
+from forge.records import Action, Observation
+
+LAG = 1.0
+"""Seconds by which a window may be on the screen earlier than on the accessibility bus."""
 
 
 class WatchedEnvironment(SlotEnvironment):
@@ -25,9 +29,26 @@ class WatchedEnvironment(SlotEnvironment):
         super().__init__(slot, put_blob)
         self._watchers = {app: Explorer(slot, app, on_screen) for app in apps}
 
-    def _observe(self) -> Observation:
-        observation = super()._observe()
-        for app, watcher in self._watchers.items():
-            if any(len(e.path) == 1 and e.name == observation.window for e in self.slot.tree(app, menus=False)):
-                watcher.look(cells=app == "calc")
+    async def observe(self) -> Observation:
+        observation = await super().observe()
+        await self.run(self._watch, observation.window)
         return observation
+
+    async def act(self, action: Action, hint: Hint = NO_HINT, seconds_left: float | None = None) -> ActionResult:
+        result = await super().act(action, hint, seconds_left)
+        await self.run(self._watch, result.after.window)
+        return result
+
+    def _watch(self, title: str) -> None:
+        end = time.monotonic() + LAG
+        while (app := self._in_front(title)) is None and time.monotonic() < end:
+            time.sleep(0.1)
+        if app is not None:
+            self._watchers[app].look(cells=app == "calc")
+
+    def _in_front(self, title: str) -> str | None:
+        """The application that the window of a title belongs to."""
+        for app in self._watchers:
+            if any(len(e.path) == 1 and e.name == title for e in self.slot.tree(app, menus=False)):
+                return app
+        return None
