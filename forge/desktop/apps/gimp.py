@@ -31,7 +31,7 @@ GIMP = App(
     "gimp",
     lambda path: [PROGRAM, "--new-instance", "--no-splash", *([path] if path else [])],
     _title,
-    ("layered pane", "drawing area", "scroll bar", "tool bar"),
+    ("status bar",),
     "",
     GTK2,
     stale_menus=True,
