@@ -89,6 +89,7 @@ def test_a_picture_is_scaled_and_exported_in_other_forms(play_for_real: Callable
 
 
 @pytest.mark.desktop
+@pytest.mark.slow
 def test_brightness_and_blur_take_their_numbers(play_for_real: Callable[..., Any]) -> None:
     played = play_for_real(
         [
