@@ -171,7 +171,7 @@ def _page(rng: random.Random, number: int) -> str:
     hue = rng.randrange(360)
     style = (
         f"body{{font:{rng.choice([14, 15, 16])}px {rng.choice(['sans-serif', 'serif'])};margin:0;"
-        f"background:hsl({hue},30%,{rng.choice([97, 94, 18])}%);color:{'#222'}}}"
+        f"background:hsl({hue},30%,{rng.choice([97, 94, 85])}%);color:#222}}"
         f"nav{{background:hsl({hue},45%,35%);padding:10px}}nav a{{color:#fff;margin-right:22px}}"
         "main{display:flex;gap:30px;padding:16px;background:#fff}label{display:inline-block;min-width:150px}"
         ".f{margin:7px 0}aside a{display:block;margin:9px 0}td,th{padding:4px 12px;border-bottom:1px solid #ccc}"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from forge.harness.grounding.phrases import pick
 from forge.harness.grounding.sight import Sight
-from forge.harness.grounding.visible import Thing
+from forge.harness.grounding.visible import FIELDS, Thing
 
 NEAR = 40
 """Pixels between two things that still count as next to each other."""
@@ -64,7 +64,9 @@ def _beside(thing: Thing, same: Sequence[Thing], unique: set[str], way: str) -> 
             "right": "directly to the right of", "left": "directly to the left of", "below": "directly below",
             "above": "directly above",
         }[way]  # fmt: skip
-        return f'Click the {thing.word} {where} "{anchor.name}"'
+        # a field's name stands beside it, so the field itself must be meant
+        kind = f"the {anchor.word} " if anchor.element.role in (*FIELDS, "slider") else ""
+        return f'Click the {thing.word} {where} {kind}"{anchor.name}"'
     return None
 
 
