@@ -31,6 +31,9 @@ WANTED = 40
 BATCH = 20
 """Values asked for in one call."""
 
+FEWEST = 5
+"""Values asked for at least: a call for one or two costs nearly as much, and some will not do."""
+
 FRUITLESS = 4
 """Calls in a row without a new value after which a bank is as full as it gets."""
 
@@ -80,7 +83,7 @@ def needs(workflows: Iterable[tuple[Workflow, Sequence[int]]]) -> list[Need]:
 async def top_up(
     model: ChatModel, need: Need, have: Sequence[JSON], keep: Keep, *, wanted: int = WANTED, batch: int = BATCH
 ) -> Written:
-    """Have values written until there are `wanted`, and keep each batch as soon as it is checked.
+    """Have values written until there are `wanted`, or a few more, and keep each batch as soon as it is checked.
 
     Args:
         model: the writer.
@@ -97,7 +100,7 @@ async def top_up(
     values, written = list(have), Written()
     fruitless = cut_off = sample = 0
     while len(values) < wanted and fruitless < FRUITLESS:
-        prompt = _prompts().render("topup", **_asked(need, values, min(batch, wanted - len(values))))
+        prompt = _prompts().render("topup", **_asked(need, values, min(batch, max(FEWEST, wanted - len(values)))))
         try:
             answer = await model.typed(
                 prompt.messages, _batch_of(need.bank), purpose="writer", recurring=True, subject=f"bank/{need.name}",
@@ -113,7 +116,6 @@ async def top_up(
             continue
         cut_off = 0
         new = _checked(need, values, [item.model_dump() for item in answer.values], written.rejected)
-        new = new[: wanted - len(values)]
         fruitless, sample = (0, 0) if new else (fruitless + 1, sample + 1)
         if new:
             await keep(new)

@@ -96,7 +96,7 @@ async def test_every_fault_leaves_the_end_of_a_run_without_faults(tmp_path, undi
             if not tally.faults:
                 break
         assert end_of(workshop) == undisturbed
-        assert {count for topic, count in sizes(workshop).items()} == {WANTED}
+        assert all(WANTED <= count < WANTED + 5 for count in sizes(workshop).values())
         assert all(server.faults[kind] > 0 for kind, _ in FAULTS)
         calls = workshop.warehouse.ledger.calls()
         by_status = Counter(call.status for call in calls)

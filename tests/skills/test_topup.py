@@ -55,15 +55,15 @@ async def filled(model, need, have=(), **more):
 
 async def test_one_call_writes_many_values_and_each_batch_is_kept(need):
     ledger = MemoryLedger()
-    model = FakeModel([batch("alpha", "beta", "gamma"), batch("delta", "epsilon")], ledger)
+    model = FakeModel([batch("alpha", "beta", "gamma"), batch("delta", "epsilon", "zeta")], ledger)
     kept, written = await filled(model, need, wanted=5, batch=3)
-    assert [v["file"] for v in kept] == ["alpha", "beta", "gamma", "delta", "epsilon"]
+    assert [v["file"] for v in kept] == ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
     assert written.values == kept
     first, second = (request[0][-1]["content"] for request in model.requests)
     assert "Write 3 different values" in first
     assert 'Topic: "travel"' in first
     assert '- file: a short text; for example "trips", "fares", "tickets"' in first
-    assert "Write 2 different values" in second
+    assert "Write 3 different values" in second
     assert 'write others: "alpha", "beta", "gamma"' in second
     [call, _] = ledger.calls
     assert (call.purpose, call.recurring, call.subject) == ("writer", True, f"bank/{need.name}")
