@@ -138,9 +138,7 @@ async def _perform(workshop: Workshop, workflow: Workflow, task: Task) -> tuple[
         if channel == "hybrid":
             parts += [Part(task, "gui", "oracle/hybrid"), Part(task, "terminal", "oracle/hybrid")]
     items: list[Item[Part]] = [part.item for part in parts]
-    tally = await run_items(
-        workshop.warehouse, "play", items, partial(play_part, workshop), limit=workshop.slot_count
-    )
+    tally = await run_items(workshop.warehouse, "play", items, partial(play_part, workshop), limit=workshop.slot_count)
     for row in workshop.warehouse.list_trajectories():
         trajectory = workshop.warehouse.trajectory(row["id"])
         solution: Channel = trajectory.teacher.partition("/")[2] or row["channel"]  # type: ignore[assignment]
