@@ -139,7 +139,11 @@ def _tasks(workshop: Workshop, apps: Sequence[str], count: int) -> list[Task]:
     """Accepted tasks that are solved in windows alone, those of different skills first."""
     if not count:
         return []
-    listed = [row for row in workshop.warehouse.list_tasks(accepted=True) if not apps or set(str(row["apps"]).split("+")) & set(apps)]
+    listed = [
+        row
+        for row in workshop.warehouse.list_tasks(accepted=True)
+        if not apps or set(str(row["apps"]).split("+")) & set(apps)
+    ]
     turns: dict[str, int] = {}
     order = []
     for row in sorted(listed, key=lambda row: str(row["id"])):
