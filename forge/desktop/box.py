@@ -38,6 +38,9 @@ _ETC = (
     *("fonts", "libreoffice", "thunderbird", "alternatives", "ld.so.cache", "dbus-1", "xdg", "gtk-2.0", "gtk-3.0"),
     *("mime.types", "ImageMagick-6", "gimp", "perl", "python3", "python3.11"),
 )
+_CHROMIUM = b"""# started by another program it may make no namespaces for a sandbox of its own
+unshare --user true 2>/dev/null || CHROMIUM_FLAGS="$CHROMIUM_FLAGS --no-sandbox --test-type"
+"""
 _VAR = ("/var/cache/fontconfig", "/var/lib/libreoffice")
 
 
@@ -147,6 +150,7 @@ class BoxPlan:
         if self.nested_users:
             for profile in ("browser", "strict"):  # for what the supervisor starts
                 files[f"/opt/forge/filters/{profile}"] = seccomp.program(profile)
+            files["/etc/chromium.d/forge"] = _CHROMIUM
         if self.clock_file is None:
             files[clock.CLOCK_FILE] = clock.clock_bytes(self.guest)
 
@@ -357,9 +361,6 @@ def _system_files(guest: Guest) -> Mapping[str, bytes]:
         "/etc/hosts": f"127.0.0.1\tlocalhost {HOSTNAME}\n::1\tlocalhost\n".encode(),
         "/etc/hostname": f"{HOSTNAME}\n".encode(),
         "/etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files\n",
-        # Chromium's own sandbox needs what only programs that a person starts from the desktop may have
-        "/etc/chromium.d/forge": b"unshare --user true 2>/dev/null || "
-        b'CHROMIUM_FLAGS="$CHROMIUM_FLAGS --no-sandbox --test-type"\n',
         "/etc/bash.bashrc": b"PS1='\\u@\\h:\\w\\$ '\n",
         "/etc/machine-id": b"0f0e0d0c0b0a09080706050403020100\n",
         "/etc/timezone": f"{guest.timezone}\n".encode(),
