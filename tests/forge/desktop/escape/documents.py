@@ -9,9 +9,10 @@ from unittest import mock
 
 from forge.desktop import Office, libreoffice
 from forge.desktop.apps import find_app
-from forge.records import PreparerError
+from forge.records import Element, PreparerError
 from tests.forge.desktop.escape.attack import Attack, Ground, until
 from tests.forge.desktop.escape.weaken import without
+from tests.forge.desktop.test_thunderbird import MAIL, profile
 
 _NAMESPACES = " ".join(
     f'xmlns:{name}="{uri}"'
@@ -38,6 +39,7 @@ Shell "/usr/bin/touch", 0, "/home/alex/run"
 Taken = 1
 End Function</ooo:source-code></ooo:module></ooo:library-embedded></ooo:libraries></office:script></office:scripts>"""
 FORMULA = 'table:formula="of:=TAKEN(1)" office:value-type="float"'
+PIXEL = '<p>Here they are: <img src="http://127.0.0.1:{port}/pixel.png">'
 PAGE = """<!DOCTYPE html><title>Page</title><img src="http://127.0.0.1:{port}/pixel.png">
 <script>fetch("http://127.0.0.1:{port}/", {{mode: "no-cors"}}); new WebSocket("ws://127.0.0.1:{port}/")</script>"""
 
@@ -63,6 +65,31 @@ def _opens(path: str, app: str, content: Callable[[int], str]) -> Callable[[Grou
         return until(lambda: server.visits > 0, 2)
 
     return run
+
+
+def _mail_loads(ground: Ground) -> bool:
+    """Whether a mail that is read fetches a picture, though the person has allowed pictures from servers."""
+    server = ground.serve(socket.AF_INET, ("127.0.0.1", 0))
+    slot = ground.slot
+    mail = MAIL.replace("text/plain", "text/html").replace("Here they are.", PIXEL.format(port=server.port))
+    allowed = b'user_pref("mailnews.message_display.disable_remote_image", false);\n'
+    laid = []
+    for path, data, mode, is_folder in profile():
+        data = data + allowed if path.endswith("prefs.js") else mail.encode() if path.endswith("Figures") else data
+        laid.append((path, data, mode, is_folder))
+    slot.lay(laid)
+    slot.launch("thunderbird")
+    for name in ("Figures", "The figures"):
+        found: list[Element] = []
+
+        def shows(name: str = name, found: list[Element] = found) -> bool:
+            found[:] = [each for each in slot.tree("thunderbird") if each.name.startswith(name) and each.box[2] > 1]
+            return bool(found)
+
+        assert until(shows, 20), f"there is no {name}"
+        x, y, width, height = found[0].box
+        slot.input.click(x + width // 2, y + height // 2)
+    return until(lambda: server.visits > 0, 5)
 
 
 def _macro_runs(ground: Ground) -> bool:
@@ -102,6 +129,15 @@ ATTACKS = [
         "LibreOffice runs no macros",
         _macro_runs,
         _macros_trusted,
+    ),
+    Attack(
+        "a mail's picture from a server",
+        "documents",
+        "document",
+        "a network of its own",
+        _mail_loads,
+        without("--unshare-net"),
+        slow=True,
     ),
     Attack(
         "a page that talks to a server of the host",
