@@ -56,7 +56,7 @@ def _office(app: str, bars: Sequence[str], make: Callable[[int], list[File]], pa
         Walk(f"{app}/menus", app, tours.menus(dialogs=False), first, path, LARGE),
         Walk(f"{app}/panels", app, tours.chain(
             tours.buttons("Properties", "Styles", "Gallery", "Navigator"), tours.dropdowns), first, path),
-        Walk(f"{app}/toolbars", app, tours.toolbars("View", "Toolbars"), first, path, SIZES[3]),
+        Walk(f"{app}/tool bars", app, tours.toolbars("View", "Toolbars"), first, path, SIZES[3]),
         Walk(f"{app}/options", app, tours.options(("Tools", "Options...")), first, path),
         Walk(f"{app}/context", app, tours.context((0.3, 0.4), (0.5, 0.6), (0.1, 0.95), (0.02, 0.5), (0.5, 0.09)), first, path),
     ]  # fmt: skip

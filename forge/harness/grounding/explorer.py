@@ -215,13 +215,14 @@ class Explorer:
         if not self.leave(windows):
             raise DesktopError(f"what {what} opened does not close")
 
-    def peek(self, path: tuple[str, ...]) -> list[str]:
-        """What a submenu offers, by name."""
+    def peek(self, path: tuple[str, ...], role: str | None = None) -> list[str]:
+        """What a submenu offers, by name; with `role` only entries of this kind."""
         names: list[str] = []
         if self.choose(path):
             self.rest(0.2, 0.1)
             sight = self.look(menu=path)
-            names = [] if sight is None else [t.element.name for t in _entries(sight)]
+            entries = [] if sight is None else _entries(sight)
+            names = [t.element.name for t in entries if role in (None, t.element.role)]
         self.close_menus()
         return names
 
@@ -275,7 +276,7 @@ class Explorer:
                 )
                 if button is not None:
                     self.click(button.box)
-            else:
+            elif any(w.active and w.id in fresh for w in self.slot.windows()):
                 self.slot.input.key("alt+F4")
             self.becomes(partial(self._are_fewer, before, count), 2.0)
         return not self._new_windows(before)

@@ -136,6 +136,8 @@ def _by_kind(thing: Thing, seed: str) -> str | None:
             forms = [f"Sort the list by {name}", f'Sort by the column "{name}"']
         case "row" | "list entry" | "table cell":
             forms = [f'Select the entry "{name}"', f'Mark "{name}" in the list']
+        case "color":
+            forms = [f'Choose the color "{name}"', f'Take "{name}" as the color']
         case "icon" if not thing.context.startswith("dialog "):
             forms = [f'Select the item "{name}"']
         case "menu entry" if thing.element.name.rstrip().endswith(("...", "…")):

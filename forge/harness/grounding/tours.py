@@ -69,7 +69,7 @@ def toolbars(*path: str) -> Tour:
     """Every tool bar that a submenu of check entries can show, one after the other."""
 
     def tour(explorer: Explorer) -> None:
-        names = explorer.peek(path)
+        names = explorer.peek(path, "check menu item")
         for name in names:
             explorer.safely(partial(_toolbar, explorer, (*path, name)))
 
@@ -77,12 +77,9 @@ def toolbars(*path: str) -> Tour:
 
 
 def _toolbar(explorer: Explorer, path: tuple[str, ...]) -> None:
-    windows = {w.id for w in explorer.slot.windows()}
     if explorer.choose(path):
         explorer.rest(0.3)
         explorer.look()
-        if not explorer.leave(windows):
-            return
         explorer.choose(path)
         explorer.rest(0.2)
     explorer.close_menus()

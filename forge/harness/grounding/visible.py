@@ -92,13 +92,16 @@ def things(sight: Sight) -> list[Thing]:
             continue
         detail = sight.details.get(index, Detail())
         name = name_of(sight, index, above, detail)
+        word = _word(element, above)
         context, home = _belongs(sight, element, [e for _, e in above], sight.surfaces[surface])
+        if element.role == "list item" and "color" in context.lower():
+            word = "color"
         found.append(
             Thing(
                 index,
                 element,
                 name,
-                _word(element, above),
+                word,
                 context,
                 home,
                 surface,
@@ -323,7 +326,10 @@ def _belongs(sight: Sight, element: Element, above: list[Element], surface: Surf
     if surface.title is None:
         return _in_popup(sight, surface, clean(top.name))
     if not _is_main(sight, surface):
-        return f"dialog {title}" + (f", {inner}" if inner else ""), f'the "{title}" dialog'
+        shared = element.role in CONTENT or clean(element.name).lower() in ("ok", "cancel", "apply", "reset", "help")
+        # "Options - LibreOffice - View" is a page: what every page has belongs to the dialog
+        base = title.split(" - ")[0] if shared and title.count(" - ") > 1 else title
+        return f"dialog {base}" + (f", {inner}" if inner else ""), f'the "{title}" dialog'
     if bar:
         return f"window, {bar}", f'the "{bar}" bar'
     if element.role in CONTENT:
