@@ -73,7 +73,7 @@ def _described(thing: Thing) -> str | None:
     if first in verbs():
         return text[0].upper() + text[1:]
     if first.removesuffix("s") in verbs() and first not in ("settings",):
-        return "Use what " + text[0].lower() + text[1:] if text[0].isupper() else None
+        return f"Use the {thing.word} that {_lower(text)}" if text[0].isupper() else None
     return None
 
 
