@@ -3,10 +3,14 @@ unexport PYTHONDONTWRITEBYTECODE
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 TASKS ?= 2
+# twelve skills that show every kind of thing; SKILLS='*' is the whole library
+SKILLS ?= calc.data.sort-rows calc.format.restyle-column calc.formula.count-matching-rows calc.formula.total-below-column \
+  calc.import.enter-attachment-figures calc.sheet.rename-sheet files.archive.pack-by-type files.folder.gather-by-type \
+  files.text.count-log-entries thunderbird.contact.add-sender thunderbird.mail.file-in-folder thunderbird.mail.tag-message
 
 .PHONY: round test test-all lint bench docs setup-round setup-apps setup-test clean
-round: setup-round ## one generation round: author, prepare, probe, roll out (TASKS=5 draws five tasks a skill)
-	.venv/bin/forge round --tasks $(TASKS)
+round: setup-round ## one generation round: prepare, probe, roll out (TASKS=5 draws five tasks a skill, SKILLS='*' takes all)
+	.venv/bin/forge round --tasks $(TASKS) $(foreach skill,$(SKILLS),--skill '$(skill)')
 
 test: setup-test lint ## everything but the heavy tests
 	$(PYTHON) -m pytest -n 2 --dist loadfile -m "not slow"

@@ -19,7 +19,7 @@ class EndedBy(StrEnum):
     BUDGET = "budget"
     TIMEOUT = "timeout"
     LOOP = "loop"
-    EXHAUSTED = "exhausted"  # the agent used up what it may use of the host, and the desktop ended; graded like the others
+    EXHAUSTED = "exhausted"  # the agent used up what it may use of the host: its desktop ended, and is graded
     MODEL_ERROR = "model_error"
     FAULT = "fault"
     INTERRUPTED = "interrupted"
