@@ -199,7 +199,8 @@ def _label_beside(sight: Sight, index: int) -> str:
         beside = -2 <= gap <= 60 and overlap >= 0.6 * min(height, tall) and (best is None or gap < best[0])
         if beside and (other.role == "label" or other.role in ROLES):
             best = (gap, other.role, clean(other.name))
-    return best[2] if best is not None and best[1] == "label" else ""
+    # a number beside a field is a value that changes, not what the field is called
+    return best[2] if best is not None and best[1] == "label" and not _FIGURES.fullmatch(best[2]) else ""
 
 
 def _has_size(sight: Sight, box: Box) -> bool:
