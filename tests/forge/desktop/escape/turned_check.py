@@ -17,7 +17,7 @@ class Payload:
         self.path = path
 
     def __reduce__(self) -> tuple[Any, tuple[str]]:
-        return exec, (f"import os; open({self.path!r}, 'w').write(str(os.getpid()))",)
+        return exec, (f"import os, pathlib; pathlib.Path({self.path!r}).write_text(str(os.getpid()))",)
 
 
 class Note(Args):
