@@ -164,7 +164,7 @@ def name_of(sight: Sight, index: int, above: list[tuple[int, Element]], detail: 
             return label
     if element.role == "table cell" and any(outer.role == "document spreadsheet" for _, outer in above):
         return clean(element.text or "") or own
-    if element.role == "table cell" and _FIGURES.fullmatch(own):
+    if element.role == "table cell" and (_FIGURES.fullmatch(own) or _is_reference(own, above)):
         return ""
     if own and not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", own):  # the file name of an icon
         return own
@@ -183,6 +183,13 @@ def name_of(sight: Sight, index: int, above: list[tuple[int, Element]], detail: 
             share = element.box[2] * element.box[3] / max(1, outer.box[2] * outer.box[3])
             return name if share > 0.6 and contains(outer.box, element.box, 4) else ""
     return _label_beside(sight, index) if element.role in FIELDS else ""
+
+
+def _is_reference(name: str, above: list[tuple[int, Element]]) -> bool:
+    """Whether a cell of a text's table is called by its place, which nobody can see there."""
+    return any(outer.role in ("document text", "document presentation") for _, outer in above) and bool(
+        re.fullmatch(r"[A-Z]{1,2}\d+(\.\d+)*", name)
+    )
 
 
 def _label_beside(sight: Sight, index: int) -> str:

@@ -110,3 +110,41 @@ def test_flat_areas():
     assert not is_flat(pixels, (5, 5, 20, 20))
     assert is_flat(pixels, (20, 20, 20, 20))
     assert is_flat(pixels, (200, 200, 20, 20)), "beyond the picture there is nothing to see"
+
+
+def test_a_text_s_table_cells_are_not_called_by_their_place():
+    text = (
+        element((0, 2), "document text", "letter", (0, 100, 800, 400)),
+        element((0, 2, 0), "table", "Table1", (0, 100, 800, 400)),
+        element((0, 2, 0, 0), "table cell", "E5", (80, 120, 80, 20)),
+    )
+    assert "E5" not in names(things(sight(*WINDOW, *text)))
+
+
+def test_a_list_s_entry_that_begins_in_its_text_is_widened_to_the_left():
+    table = element((1, 3), "tree table", "", (210, 240, 300, 100))
+    row = element((1, 3, 0), "table cell", "General", (250, 250, 258, 20))
+    shown = sight(*WINDOW, *DIALOG, table, row, surfaces=OVER, cut=(len(WINDOW) + len(DIALOG) + 2,))
+    assert next(t.box for t in things(shown) if t.name == "General") == (232, 250, 276, 20)
+
+
+def test_an_unfolded_entry_ends_where_its_children_begin():
+    outer = element((0, 2), "tree item", "Archives", (20, 120, 200, 72))
+    inner = element((0, 2, 0), "tree item", "2025", (20, 144, 200, 24))
+    boxes = {t.name: t.box for t in things(sight(*WINDOW, outer, inner))}
+    assert boxes["Archives"] == (20, 120, 200, 24)
+    assert boxes["2025"] == (20, 144, 200, 24)
+
+
+def test_things_over_each_other_are_left_out():
+    one = element((0, 2), "push button", "One", (300, 300, 80, 30))
+    other = element((0, 3), "push button", "Other", (340, 310, 80, 30))
+    assert not {"One", "Other"} & set(names(things(sight(*WINDOW, one, other))))
+
+
+def test_pages_of_one_dialog_share_what_every_page_has():
+    surfaces = (OVER[0], Surface(x=200, y=130, width=400, height=320, title="Options - Desk - View"))
+    page = element((1,), "dialog", "Options - Desk - View", (200, 150, 400, 300))
+    contexts = {t.name: t.context for t in things(sight(*WINDOW, page, *DIALOG[1:], surfaces=surfaces))}
+    assert contexts["OK"] == "dialog Options"
+    assert contexts["Match case"] == "dialog Options - Desk - View"
