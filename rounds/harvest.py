@@ -32,7 +32,7 @@ from warehouse.owners import owner_name
 
 log = logging.getLogger(__name__)
 
-VERSION = 3
+VERSION = 6
 """Of how pairs are made of screens: raise it when the same screens should give other pairs."""
 
 

@@ -229,6 +229,8 @@ def serve_shell(channel, shell):
 
 def main():
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    # a job in the background of a script ignores interrupts, and so would the shell, for good, if it inherited that
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     channels = [socket.socket(fileno=int(number)) for number in sys.argv[1:3]]
     for channel in channels:
         os.set_inheritable(channel.fileno(), False)

@@ -38,6 +38,8 @@ _FIGURES = re.compile(r"[\d.,/:%+ -]+(bytes|[KMGk]i?B|AM|PM)?")
 EXPANDER = 18
 """Width of the arrow for unfolding a list's entry, see `sight.is_cut`."""
 _LISTS = ("table", "tree table", "tree", "list", "list box")
+TALL = 40
+"""Height from which a check box is a button with a picture that stays pressed."""
 MIN_SIDE = 6
 MAX_SHARE = 0.35
 """Share of the screen above which a thing is a whole area, not something to click."""
@@ -118,7 +120,8 @@ def _own_box(sight: Sight, index: int, above: list[tuple[int, Element]]) -> Box:
     element = sight.elements[index]
     x, y, width, height = element.box
     holder = next((outer.box for _, outer in above if outer.role in _LISTS), None)
-    if index in sight.cut and holder is not None:
+    in_document = any(outer.role.startswith("document") for _, outer in above)
+    if index in sight.cut and holder is not None and not in_document:
         left = max(x - EXPANDER, holder[0])
         ends = x + width >= holder[0] + holder[2] - 6
         return left, y, width + x - left if ends else width, height
@@ -275,7 +278,14 @@ def _surface_of(sight: Sight, element: Element, above: list[Element]) -> int | N
     if is_popup(element, above) and not (top.role == "window" and top.name == surface.title):
         return None
     titles = {s.title for s in sight.surfaces if s.title is not None}
-    return number if surface.title == top.name or (top.name not in titles and surface.title == sight.window) else None
+    # a window may be called otherwise on the bus; then its size tells
+    alike = top.name not in titles and surface.title == sight.window and _is_of_size(surface, top.box)
+    return number if surface.title == top.name or alike else None
+
+
+def _is_of_size(surface: Surface, box: Box) -> bool:
+    """Whether a window's surface, with its decoration, is about as large as a box."""
+    return abs(surface.width - box[2]) <= 20 and abs(surface.height - box[3]) <= 40
 
 
 def _topmost(surfaces: tuple[Surface, ...], x: int, y: int) -> int | None:
@@ -312,6 +322,8 @@ def _word(element: Element, above: list[tuple[int, Element]]) -> str:
         return "menu"
     if element.role == "menu":
         return "submenu"
+    if element.role == "check box" and element.box[3] > TALL:
+        return "button"
     if element.role == "table cell" and "document spreadsheet" not in roles:
         return "table cell" if "document web" in roles else "list entry"
     return _WORDS[element.role]
@@ -329,7 +341,7 @@ def _belongs(sight: Sight, element: Element, above: list[Element], surface: Surf
     if document:
         return f"page {document}", "the page"
     pages = [clean(e.name) for e in above if e.role == "page tab" and clean(e.name)]
-    bar = next((clean(e.name) for e in above if e.role in ("tool bar", "status bar") and clean(e.name)), "")
+    bar = next((clean(e.name) for e in above if e.role == "tool bar" and clean(e.name)), "")
     inner = " > ".join(reversed(pages))
     if surface.title is None:
         return _in_popup(sight, surface, clean(top.name))

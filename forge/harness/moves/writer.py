@@ -112,19 +112,26 @@ def format_text(hands: Hands, args: FormatTextArgs) -> Acts:
         yield from _pressed_in(hands, style, _SHORTCUTS.get(style), ("Format", "Text", style))
 
 
+STALE = 1.0
+"""Seconds for which a button may still show the state of the place that the cursor has left."""
+LATE = 4.0
+"""Seconds for a button to show that it is pressed in: a second press that comes too early takes the first one back."""
+
+
 def _pressed_in(hands: Hands, name: str, keys: str | None, path: tuple[str, ...]) -> Acts:
     """Press a button of the tool bar Formatting in; nothing if it is so already."""
     button = hands.find(name, BUTTON_ROLES, within="Formatting")
     on = partial(is_so, hands, button, lambda e: bool({"checked", "pressed"} & set(e.states)))
-    if on():
+    # the tool bar follows the cursor late: what is pressed in may be so for the place it has just left
+    if on() and not hands.becomes(lambda: not on(), STALE):
         return
     # a button with a list beside it is pressed on its left, away from the arrow
     yield hands.click(button, fx=0.35 if button.box[2] > 40 else 0.5, until=on)
-    if hands.becomes(on, 1.5):
+    if hands.becomes(on, LATE):
         return
     if keys is not None:
         yield hands.key(keys, until=on)
-        if hands.becomes(on, 1.5):
+        if hands.becomes(on, LATE):
             return
     yield from menu(hands, MenuArgs(path=path))
     hands.wait(on, f"{name!r} does not take effect", 1.5)

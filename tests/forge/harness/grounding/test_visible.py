@@ -148,3 +148,10 @@ def test_pages_of_one_dialog_share_what_every_page_has():
     contexts = {t.name: t.context for t in things(sight(*WINDOW, page, *DIALOG[1:], surfaces=surfaces))}
     assert contexts["OK"] == "dialog Options"
     assert contexts["Match case"] == "dialog Options - Desk - View"
+
+
+def test_a_window_called_otherwise_on_the_bus_is_told_by_its_size():
+    other = tuple(e if e.path != (0,) else element((0,), "frame", "Main - changed", (0, 0, 800, 600)) for e in WINDOW)
+    assert "Bold" in names(things(sight(*other)))
+    over = (OVER[0], Surface(x=0, y=10, width=400, height=300, title="Sort"))
+    assert "Bold" not in names(things(sight(*other, surfaces=over, window="Sort"))), "the dialog lies over it"
