@@ -60,7 +60,7 @@ def test_cost_for_scripts_and_for_people(home):
 
 
 def test_a_plan_is_told_before_and_checked_after(home):
-    shown = forge(home, "plan", "--tasks", "200", "--skill", "calc.formula.*", "--json")
+    shown = forge(home, "plan", "--tasks", "400", "--skill", "calc.formula.total-*", "--json")
     assert shown.returncode == 0, shown.stderr
     found = json.loads(shown.stdout)
     assert found["tasks"] == 400

@@ -35,9 +35,11 @@ def server() -> Iterator[None]:
 
 
 def test_skill_expand_registers_the_chosen_skills() -> None:
-    assert forge(round=7, skills=["files.*"], tasks=3, harvest=False) == 3
+    registered = forge(round=7, skills=["files.*"], tasks=3, harvest=False)
     with Workshop() as workshop:
-        assert {s.id.split(".")[0] for s in workshop.warehouse.skills()} == {"files"}
+        found = [s.id.split(".")[0] for s in workshop.warehouse.skills()]
+        assert found == ["files"] * registered
+        assert registered >= 3
         assert [r["number"] for r in workshop.warehouse.rounds()] == [7]
 
 
