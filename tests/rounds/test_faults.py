@@ -168,15 +168,15 @@ os.execv(sys.executable, [sys.executable, "-c", "import json, sys; sys.path[:0] 
 
 
 @pytest.mark.parametrize(
-    ("what", "free", "code", "message"),
+    ("what", "free", "codes", "message"),
     [
-        ("home", 0, 3, "database or disk is full"),  # at the start
-        ("home", 700_000, 1, "database or disk is full"),  # in the middle of its work
-        ("blobs", 12_000, 1, "No space left on device"),
+        ("home", 0, {3}, "database or disk is full"),  # at the start
+        ("home", 700_000, {1, 3}, "database or disk is full"),  # in the middle of its work, wherever that is
+        ("blobs", 12_000, {1}, "No space left on device"),
     ],
 )
 def test_a_disk_that_is_full(
-    what: str, free: int, code: int, message: str, undisturbed: list[str], tmp_path: Path
+    what: str, free: int, codes: set[int], message: str, undisturbed: list[str], tmp_path: Path
 ) -> None:
     """On a small file system of its own; once it has space the same command goes on."""
     disk = tmp_path / "disk"
@@ -196,7 +196,7 @@ def test_a_disk_that_is_full(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     first, said, second, found, left = json.loads(done.stdout)
-    assert (first, second) == (str(code), "0 "), said
+    assert (int(first) in codes, second) == (True, "0 "), said
     assert message in said
     assert "mend: free some disk space" in said
     assert "Traceback" not in said

@@ -147,7 +147,7 @@ def test_a_round_killed_in_the_middle_of_its_episode(rounds: Rounds, tmp_path: P
     alone, home = tmp_path / "alone", tmp_path / "home"
     undisturbed = rounds.finish(alone, tasks=1, play=True)
     assert sum(line.startswith("trajectories ") for line in undisturbed) == 1
-    points = ["after acquire play *", "after act bash", "inside commit play *", "after commit play *"]
+    points = ["after acquire play *", "after act double_click", "inside commit play *", "after commit play *"]
     assert [point.split()[:2] for point in killed_at(rounds, home, points, tasks=1, play=True)] == [
         ["after", "acquire"],
         ["after", "act"],
