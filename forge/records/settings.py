@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+import difflib
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from forge.records.errors import InputError
+
+FILE = Path("forge.toml")
+PREFIX = "FORGE_"
 
 
 class Settings(BaseSettings):
-    """Where things live and how much may run at once. Environment variables win over `forge.toml`, that over defaults."""
+    """Where things live and how much may run at once. Environment variables win over `forge.toml`, that over defaults.
 
-    model_config = SettingsConfigDict(env_prefix="FORGE_", toml_file="forge.toml", frozen=True, extra="forbid")
+    Raises:
+        InputError: a value cannot be, or the file has a key that is none; it names the variable or the key, the value
+            (never that of a secret) and what may stand there.
+    """
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, toml_file=FILE, frozen=True, extra="forbid")
+
+    def __init__(self, **values: Any):
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise _fault(error, values, type(self).model_fields) from None
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"no TOML: {error}", file=FILE, mend='a line reads KEY = "VALUE"') from None
 
     home: Path = Field(Path(".forge"), description="folder for the embedded warehouse, blobs, caches and running slots")
     warehouse: str = Field("", description="SQLAlchemy URL of the warehouse; empty: SQLite at HOME/warehouse.db")
@@ -71,3 +94,31 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def _fault(error: ValidationError, values: Mapping[str, Any], fields: Mapping[str, Any]) -> InputError:
+    """The first thing that is wrong, by the name under which a person wrote it."""
+    first = error.errors()[0]
+    key = str(first["loc"][0])
+    variable = _variable(key)
+    field = fields.get(key)
+    if field is None:
+        near = difflib.get_close_matches(key, fields, 1)
+        known = f"do you mean {near[0]}?" if near else f"known are {', '.join(fields)}"
+        return InputError(f"there is no setting {key!r}", file=None if key in values else FILE, mend=known)
+    shown = ""
+    mend: str | None = None
+    if field.annotation is not SecretStr:
+        shown = f" = {first['input']!r}"
+        mend = f"{key}: {field.description}; default {field.get_default()!r}"
+    if key in values:
+        return InputError(f"setting {key}{shown}: {first['msg']}", mend=mend)
+    if variable is not None:
+        return InputError(f"{variable}{shown}: {first['msg']}", mend=mend)
+    return InputError(f"{key}{shown}: {first['msg']}", file=FILE, mend=mend)
+
+
+def _variable(key: str) -> str | None:
+    """The environment variable that a setting comes from, as it is written there."""
+    names: Iterable[str] = os.environ
+    return next((name for name in names if name.lower() == f"{PREFIX}{key}".lower()), None)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from forge.records import Settings
+from forge.records import InputError, Settings
 
 
 @pytest.fixture(autouse=True)
@@ -37,16 +37,38 @@ def test_the_environment_wins_over_the_file_and_the_file_over_the_defaults(monke
 @pytest.mark.parametrize(
     ("name", "value"), [("SLOTS", "0"), ("SLOTS", "many"), ("SLOTS", "257"), ("SCREEN", "big"), ("SCREEN", "10x10")]
 )
-def test_what_cannot_be_is_refused(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_is_refused_by_the_variable_the_value_and_a_mend(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(f"FORGE_{name}", value)
-    with pytest.raises(ValidationError, match=name.lower()):
+    with pytest.raises(InputError, match=f"^FORGE_{name} = '{value}': ") as caught:
+        Settings()
+    assert str(caught.value.mend).startswith({"SLOTS": "slots: desktop slots", "SCREEN": "screen: screen size"}[name])
+
+
+def test_what_is_wrong_in_the_file_or_in_code_is_told_so() -> None:
+    with pytest.raises(InputError, match=r"^setting slots = 0: "):
+        Settings(slots=0)
+    Path("forge.toml").write_text('slots = "few"\n')
+    with pytest.raises(InputError, match=r"^forge\.toml: slots = 'few': "):
+        Settings()
+    Path("forge.toml").write_text("slots 3\n")
+    with pytest.raises(InputError, match=r"^forge\.toml: no TOML: .*line 1"):
         Settings()
 
 
-def test_an_unknown_key_in_the_file_is_refused() -> None:
+def test_an_unknown_key_in_the_file_is_refused_with_the_nearest() -> None:
     Path("forge.toml").write_text("slot = 3\n")
-    with pytest.raises(ValidationError, match="slot"):
+    with pytest.raises(InputError, match=r"^forge\.toml: there is no setting 'slot'") as caught:
         Settings()
+    assert caught.value.mend == "do you mean slots?"
+
+
+def test_a_secret_that_cannot_be_is_not_shown() -> None:
+    Path("forge.toml").write_text("llm_api_key = 12345\n")
+    with pytest.raises(InputError, match="llm_api_key: ") as caught:
+        Settings()
+    assert "12345" not in str(caught.value)
 
 
 def test_other_variables_of_forge_do_not_disturb(monkeypatch: pytest.MonkeyPatch) -> None:
