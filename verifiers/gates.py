@@ -110,6 +110,9 @@ def leakage(task: Task, benchmarks: Benchmarks | None = None) -> GateResult:
 GATES: dict[str, Callable[[Task], GateResult]] = {"spans": spans, "facts": facts, "rubric": rubric, "leakage": leakage}
 """The gates that need nothing but the task, by name; the first line of each one's docstring says what it expects."""
 
+COMPARING = ("determinism", "near-duplicate")
+"""The gates that compare: two draws of one task, and a task with all before it. `rounds.materialize` runs them."""
+
 
 def determinism(first: Sequence[PreparedFile], second: Sequence[PreparedFile]) -> GateResult:
     """The same draw makes the same files, byte for byte."""

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from forge.records import Criterion, Guest, InputError, Rubric, Solution, Start, Step, Task
 from preparers.base import PreparedFile
-from verifiers.gates import GATES, SHIPPED, Benchmarks, NearDuplicates, determinism, leakage, task_features
+from verifiers.gates import COMPARING, GATES, SHIPPED, Benchmarks, NearDuplicates, determinism, leakage, task_features
+from warehouse.views import REQUIRED_GATES
 
 RESOLVED = {
     "tree": {"root": "~/Documents/Accounts", "file": "~/Documents/Accounts/march.csv"},
@@ -80,6 +81,11 @@ def criteria(*changed: Criterion) -> Rubric:
 def test_a_sound_task_passes_all_gates() -> None:
     assert {name: gate(task()).passed for name, gate in GATES.items()} == dict.fromkeys(GATES, True)
     assert all((gate.__doc__ or "").split("\n")[0].endswith(".") for gate in GATES.values())
+
+
+def test_the_predicate_asks_for_gates_that_there_are() -> None:
+    assert set(REQUIRED_GATES) <= {*GATES, *COMPARING}
+    assert set(COMPARING).isdisjoint(GATES)
 
 
 def test_a_span_that_nobody_says_is_named() -> None:
