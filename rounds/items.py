@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
+from forge.llm import EndpointDownError
 from forge.records import BudgetError, ForgeError, InputError
 from warehouse import Lease, Warehouse
 from warehouse.owners import owner_name
@@ -147,8 +148,8 @@ async def _work_one(warehouse: Warehouse, kind: str, item: Item[T], work: Work[T
             lease.release(str(error))
             tally.faults[item.key] = str(error)
             log.warning("%s %s, attempt %d: %s", kind, item.key, attempt + 1, error)
-            if isinstance(error, InputError):
-                break  # what a person wrote wrong stays wrong
+            if isinstance(error, InputError | EndpointDownError):
+                break  # what a person wrote wrong stays wrong; a client has tried for as long as it may
         except Exception:
             lease.release("crashed")
             raise

@@ -16,6 +16,9 @@ from warehouse.schema import AuthoringRow, ModelCallRow
 LESSONS = 12
 """How many of the latest lessons are handed on."""
 
+FAILED = ("error", "rate_limited", "open")
+"""States of calls that gave no answer; one that stayed open was killed with its process."""
+
 
 def add_authoring(
     connection: Connection,
@@ -63,8 +66,29 @@ def lessons_for(connection: Connection, apps: Iterable[str]) -> tuple[str, ...]:
 
 
 def list_authorings(connection: Connection) -> list[dict[str, Any]]:
-    """All runs without their records, by round, skill and mode."""
+    """All runs without their records, by round, skill and mode; `answered` and `failed` are what the ledger's calls came to.
+
+    An answer that was had before, and used again without a call, counts as neither.
+    """
     table = AuthoringRow.__table__
     columns = [c for c in table.c if c.name not in ("record", "conversation")]
-    rows = connection.execute(select(*columns).order_by(table.c.round, table.c.skill, table.c.mode))
+    failed = ModelCallRow.status.in_(FAILED)
+    counts = (
+        select(
+            ModelCallRow.subject,
+            func.count().filter(~failed, ModelCallRow.status != "cached").label("answered"),
+            func.count().filter(failed).label("failed"),
+        )
+        .group_by(ModelCallRow.subject)
+        .subquery()
+    )
+    rows = connection.execute(
+        select(
+            *columns,
+            func.coalesce(counts.c.answered, 0).label("answered"),
+            func.coalesce(counts.c.failed, 0).label("failed"),
+        )
+        .select_from(table.outerjoin(counts, counts.c.subject == table.c.subject))
+        .order_by(table.c.round, table.c.skill, table.c.mode)
+    )
     return [dict(row._mapping) for row in rows]

@@ -123,6 +123,18 @@ class Budget:
         fits = (self.tokens is None or tokens <= self.tokens) and (self.usd is None or usd <= self.usd)
         return Projection(tokens, usd, fits)
 
+    def share_left(self) -> float:
+        """The smallest share, 0 to 1, that is left of this budget and of those around it; 1 where nothing is limited."""
+        with self._lock:
+            left = [1.0]
+            for budget in self._all():
+                budget._sync()
+                if budget.tokens is not None:
+                    left.append(1.0 - budget.spent_tokens / budget.tokens if budget.tokens else 0.0)
+                if budget.usd is not None:
+                    left.append(1.0 - budget.spent_usd / budget.usd if budget.usd else 0.0)
+            return max(0.0, min(left))
+
     def check(self) -> None:
         """Raises BudgetError when nothing is left."""
         with self._lock:

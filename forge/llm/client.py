@@ -195,7 +195,7 @@ class Client:
             deadline = deadline or began + endpoint.total_seconds  # waiting for a first place is nobody's fault
             result: Answer | Failure | None = None
             try:
-                result = await self._request(sending, attempt, min(deadline - began, endpoint.request_seconds))
+                result = await self._request(sending, attempt, deadline)
             finally:
                 _leave(gate, place, result)
             if isinstance(result, Answer):
@@ -206,19 +206,24 @@ class Client:
             wait = failure.wait or 0.0
             if failure.status != 429:
                 if attempt >= endpoint.max_attempts:
-                    return failure
+                    return replace(failure, message=f"{failure.message} (the last of {attempt} attempts)")
                 wait = max(wait, backoff(attempt, endpoint.backoff_seconds, endpoint.backoff_limit, self._random))
                 attempt += 1
             if time.monotonic() + wait >= deadline:
-                words = f"{failure.message} (and the wait of {wait:.0f} s is longer than the time left)"
-                return Failure(words, down=True)
+                of = f"of total_seconds, {endpoint.total_seconds:g} s"
+                words = f"{failure.message} (and the wait of {wait:.0f} s is longer than the time left {of})"
+                return Failure(words, down=True, mend=failure.mend)
             if failure.status != 429:  # after a 429 the gate does the waiting, for everybody
                 await asyncio.sleep(wait)
 
-    async def _request(self, sending: _Sending, attempt: int, seconds: float) -> Answer | Failure:
+    async def _request(self, sending: _Sending, attempt: int, deadline: float) -> Answer | Failure:
         """One request: its money reserved, its row opened, sent, and the row completed together with the answer."""
         note, body = sending.note, sending.body
-        reservation = await self._reserve(body)
+        try:
+            async with asyncio.timeout(deadline - time.monotonic()):  # others may have to be settled first
+                reservation = await self._reserve(body)
+        except TimeoutError:
+            return Failure("what the budget has left stayed reserved by other calls until the time was over")
         if self.budget.limited:
             limit = "max_output_tokens" if self.endpoint.dialect == "responses" else self.endpoint.limit_name
             body = {**body, limit: reservation.completion}
@@ -234,6 +239,7 @@ class Client:
         answer: JSON = None
         try:
             await _unbroken(asyncio.to_thread(self._ledger.record, ModelCall(**row, status="open")))
+            seconds = min(self.endpoint.request_seconds, max(deadline - time.monotonic(), 0.001))
             result = await self._shared.wire.post(body, seconds, row["id"])
             row["seconds"] = time.monotonic() - began
             if isinstance(result, Answer):

@@ -90,8 +90,8 @@ class Wire:
                 reply = DIALECTS[self._endpoint.dialect].read(response.http_response.content, call_id)
                 return Answer(reply, rates_of(response.http_response.headers))
         except (TimeoutError, openai.APITimeoutError):
-            mend = "is the server overloaded?"
-            return Failure(f"no answer within {seconds:g} s", retried=True, mend=mend, down=True, overloaded=True)
+            mend = "raise request_seconds (and total_seconds) of the endpoint in endpoints.yaml if it needs longer"
+            return Failure(f"no answer within {seconds:.3g} s", retried=True, mend=mend, down=True, overloaded=True)
         except openai.APIStatusError as error:
             return self._of_status(error, call_id)
         except openai.APIConnectionError as error:

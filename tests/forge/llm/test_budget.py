@@ -58,6 +58,16 @@ async def test_a_part_counts_for_the_whole_and_each_is_a_limit():
         judge.check()
 
 
+async def test_the_share_that_is_left_is_the_smallest_of_all_around():
+    assert Budget().share_left() == 1.0
+    run = Budget(tokens=10_000, usd=1.0)
+    stage = run.part("stage", tokens=1_000)
+    stage.settle(await stage.reserve(100, 100, Prices()), Usage(prompt_tokens=250), 0.9)
+    assert (stage.share_left(), run.share_left()) == (pytest.approx(0.1), pytest.approx(0.1))
+    run.settle(await run.reserve(10, 10, Prices()), Usage(prompt_tokens=20_000), 0.0)
+    assert stage.share_left() == 0.0
+
+
 async def test_what_a_killed_process_spent_counts():
     budget = Budget(tokens=1000, source=lambda: (980, 0.0))
     found = await budget.reserve(2, 500, PRICES)

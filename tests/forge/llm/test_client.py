@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from forge.llm import Client, Endpoint, MemoryLedger
+from forge.llm import Budget, Client, Endpoint, MemoryLedger, Prices
+from forge.llm.errors import EndpointDownError
 from forge.records import ModelError
 
 from .conftest import completion
@@ -136,6 +137,25 @@ async def test_the_total_time_out_ends_it_before_a_wait_that_would_pass_it(serve
         await ask(total_seconds=2.0).chat(QUESTION)
     assert time.monotonic() - began < 2.0
     assert statuses(ledger) == [("rate_limited", 1)]
+
+
+async def test_the_total_time_out_holds_for_all_attempts_together(server, ledger, ask):
+    server.script = ["hang"]
+    began = time.monotonic()
+    with pytest.raises(EndpointDownError, match="no answer within") as caught:
+        await ask(request_seconds=0.4, total_seconds=1.0, max_attempts=20).chat(QUESTION)
+    assert time.monotonic() - began < 3.0  # one attempt more or less; twenty of them would take eight seconds
+    assert 2 <= len(ledger.calls) <= 5
+    assert "request_seconds" in (caught.value.mend or "")
+
+
+async def test_a_wait_for_the_budget_counts_as_well(server, ledger, ask):
+    budget = Budget(tokens=10_000)
+    await budget.reserve(9_000, 1_000, Prices())  # somebody else's, never settled here
+    client = ask(total_seconds=0.3).within(budget=budget)
+    with pytest.raises(ModelError, match="reserved by other calls"):
+        await client.chat(QUESTION)
+    assert (ledger.calls, server.requests) == ([], [])
 
 
 @pytest.mark.parametrize(
