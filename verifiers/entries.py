@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import os
 import shutil
@@ -43,6 +44,16 @@ NOT_BOOKKEEPING = ("~/.local/share/Trash",)
 
 The `.trashinfo` files in it carry the moment of deletion and are compared by name only."""
 
+SHARED = ("~/.config", "~/.local/share")
+"""Where programs of all kinds keep what is theirs. What a task itself laid there, outside PROGRAMS, counts like any file."""
+
+PROGRAMS = (
+    "GIMP", "Mousepad", "Thunar", "applications", "chromium", "dconf", "fontconfig", "gegl-*", "glib-2.0", "gtk-*",
+    "gvfs-metadata", "ibus", "icc", "libfm", "libreoffice", "menus", "mime", "mimeapps.list", "openbox", "pcmanfm",
+    "pulse", "recently-used.xbel*", "user-dirs.*", "vlc", "xfce4",
+)  # fmt: skip
+"""Names below SHARED that the applications of the house write unasked, whether or not a task laid something there."""
+
 STANDARD_FOLDERS = tuple(
     f"~/{name}" for name in ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Public", "Templates", "Videos")
 )
@@ -75,6 +86,21 @@ def is_bookkeeping(path: str, more: tuple[str, ...] = ()) -> bool:
     if name.startswith(".~lock.") and name.endswith("#"):
         return True
     return any(_below(path, top) for top in BOOKKEEPING)
+
+
+def holds_bookkeeping(folder: str) -> bool:
+    """Whether an application makes this folder only to keep its own affairs below it (`~/.local`)."""
+    return any(_below(top, folder) for top in (*BOOKKEEPING, *NOT_BOOKKEEPING))
+
+
+def laid_among_settings(tree: Tree) -> tuple[str, ...]:
+    """Files and folders directly below SHARED that are no program's: in an initial state the task itself laid them."""
+    found: list[str] = []
+    for top in SHARED:
+        folder = tree.root / top[2:]
+        names = os.listdir(folder) if folder.is_dir() and not folder.is_symlink() else []
+        found += [f"{top}/{n}" for n in names if not any(fnmatch.fnmatchcase(n, own) for own in PROGRAMS)]
+    return tuple(sorted(path for path in found if path not in NOT_BOOKKEEPING))
 
 
 def walk(tree: Tree, top: str = "~") -> dict[str, Entry]:

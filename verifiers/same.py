@@ -20,7 +20,15 @@ from forge.records import JSON, PreparerError, sha256_hex
 from preparers.files.params import kind_of, suffix_of
 from preparers.files.reading import read_csv, read_json, read_members
 from verifiers.base import Tree
-from verifiers.entries import STANDARD_FOLDERS, Entry, content, is_bookkeeping, walk
+from verifiers.entries import (
+    STANDARD_FOLDERS,
+    Entry,
+    content,
+    holds_bookkeeping,
+    is_bookkeeping,
+    laid_among_settings,
+    walk,
+)
 from verifiers.notation import dates_in, normal_text, numbers_in
 
 WORKBOOKS = (".xlsx", ".ods")
@@ -110,10 +118,16 @@ def _same_content(one: Tree, two: Tree, a: Entry, b: Entry, office: OfficeClient
 
 
 def _kept(tree: Tree) -> dict[str, Entry]:
-    """What counts: no applications' own files, no standard folder that is empty, no mail profile."""
-    entries = {path: entry for path, entry in walk(tree).items() if not is_bookkeeping(path)}
+    """What counts: no applications' own files, no folder that is empty and standard or only theirs, no mail profile."""
+    laid = laid_among_settings(tree)
+    entries = {
+        path: entry
+        for path, entry in walk(tree).items()
+        if not is_bookkeeping(path) or any(path == top or path.startswith(f"{top}/") for top in laid)
+    }
     parents = {path.rpartition("/")[0] for path in entries}
-    return {path: entry for path, entry in entries.items() if path in parents or path not in STANDARD_FOLDERS}
+    hulls = {path for path in entries if path in STANDARD_FOLDERS or holds_bookkeeping(path)}
+    return {path: entry for path, entry in entries.items() if path in parents or path not in hulls}
 
 
 def _same_mail(one: Tree, two: Tree) -> bool:

@@ -9,7 +9,16 @@ from pydantic import Field
 
 from forge.records.artifact import GuestPath
 from verifiers.base import Args, Case, Finding, Mutant, check, mutants
-from verifiers.entries import NOT_BOOKKEEPING, STANDARD_FOLDERS, Entry, content, is_bookkeeping, walk
+from verifiers.entries import (
+    NOT_BOOKKEEPING,
+    STANDARD_FOLDERS,
+    Entry,
+    content,
+    holds_bookkeeping,
+    is_bookkeeping,
+    laid_among_settings,
+    walk,
+)
 from verifiers.files import spoiling
 
 TRASH = NOT_BOOKKEEPING[0]
@@ -22,14 +31,20 @@ class ChangedElsewhere(Args):
     ignore: tuple[GuestPath, ...] = Field((), description="more paths that applications keep for themselves")
 
 
-@check("files.changed_elsewhere", ChangedElsewhere)
+@check("files.changed_elsewhere", ChangedElsewhere, version=2)
 def changed_elsewhere(case: Case, args: ChangedElsewhere) -> Finding:
-    """Nothing outside the allowed paths was changed, added or removed (applications' own files left out)."""
+    """Nothing outside the allowed paths was changed, added or removed (applications' own files left out).
+
+    Settings, histories and caches that programs write unasked are no damage, nor the folders they make for them
+    (`~/.local`); what the task itself laid below `~/.config` or `~/.local/share` for no program of its own is.
+    """
     before, after = walk(case.before), walk(case.after)
+    laid = laid_among_settings(case.before)
     damage = []
     looked = 0
     for path in sorted({*before, *after}):
-        if is_bookkeeping(path, args.ignore) or spoiling.covered(path, args.allow):
+        own = is_bookkeeping(path) and not spoiling.covered(path, laid)
+        if own or spoiling.covered(path, (*args.ignore, *args.allow)):
             continue
         looked += 1
         what = _changed(case, before.get(path), after.get(path), args)
@@ -68,11 +83,12 @@ def _changed(case: Case, before: Entry | None, after: Entry | None, args: Change
             # What was thrown away is missing where it was; that is where it counts.
             return None
         above = after.kind == "folder" and any(path.startswith(after.path + "/") for path in args.allow)
-        standard = after.kind == "folder" and after.path in STANDARD_FOLDERS
+        standard = after.kind == "folder" and (after.path in STANDARD_FOLDERS or holds_bookkeeping(after.path))
         return None if above or standard else f"is new ({after.kind})"
     if after is None or before is None:
-        above = before is not None and before.kind == "folder" and _only_allowed_below(case, before.path, args)
-        return None if above else "is gone"
+        folder = before is not None and before.kind == "folder"
+        free = folder and (holds_bookkeeping(before.path) or _only_allowed_below(case, before.path, args))
+        return None if free else "is gone"
     if before.kind != after.kind:
         return f"was a {before.kind} and is a {after.kind}"
     if before.path.startswith(TRASH) and before.path.endswith((".trashinfo", "/directorysizes")):

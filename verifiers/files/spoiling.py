@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from verifiers.base import Case
-from verifiers.entries import is_bookkeeping, put_back, remove, walk
+from verifiers.entries import is_bookkeeping, laid_among_settings, put_back, remove, walk
 from verifiers.same import canonical
 
 Change = Callable[[Path], None]
@@ -102,10 +102,13 @@ def other_name(path: str) -> str:
 
 def neighbours(case: Case, allowed: tuple[str, ...]) -> list[str]:
     """Files of the final state that nobody was asked to touch, those nearest to the allowed paths first."""
+    laid = laid_among_settings(case.before)
     found = [
         entry.path
         for entry in walk(case.after).values()
-        if entry.kind == "file" and not is_bookkeeping(entry.path) and not covered(entry.path, allowed)
+        if entry.kind == "file"
+        and (covered(entry.path, laid) or not is_bookkeeping(entry.path))
+        and not covered(entry.path, allowed)
     ]
     return sorted(found, key=lambda path: (-max((_shared(path, a) for a in allowed), default=0), path))
 
