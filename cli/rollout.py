@@ -18,6 +18,10 @@ def rollout(
     desktops: Annotated[
         str | None, typer.Option(help="Slot servers, http://host:port,...; default: FORGE_DESKTOPS, else this machine.")
     ] = None,
+    endpoint: Annotated[
+        str,
+        typer.Option(help="Which endpoint the teacher llm asks; default: as endpoints.yaml or FORGE_LLM_ROLES say."),
+    ] = "",
     limit: Annotated[int, typer.Option(min=1, help="At most so many tasks.")] = 1000,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
@@ -33,13 +37,14 @@ def rollout(
 
     from forge.records import Settings
     from forge.records.printable import printable
+    from rounds.models import choosing
     from rounds.play import Part
     from rounds.rollout import rollout as play
     from rounds.terminal import Bars, print_json, print_table
     from rounds.workshop import Workshop
 
     settings = Settings() if desktops is None else Settings(desktops=desktops)
-    with Workshop(settings) as workshop, Bars() as bars:
+    with Workshop(choosing(settings, "teacher", endpoint)) as workshop, Bars() as bars:
         warehouse = workshop.warehouse
         ids = task or [r["id"] for r in warehouse.list_tasks(skill=skill, accepted=True, limit=limit)]
         parts = [Part(warehouse.task(i), harness, teacher, n) for i in ids for n in range(repeat)]

@@ -10,6 +10,9 @@ import typer
 app = typer.Typer(help="Skills and their workflows: list, show, new, validate, author.", no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
+Endpoint = Annotated[
+    str, typer.Option(help="Which endpoint the author is; default: as endpoints.yaml or FORGE_LLM_ROLES say.")
+]
 
 
 @app.command("list")
@@ -149,6 +152,7 @@ def expand(
     round_: Annotated[int | None, typer.Option("--round", min=0, help="Round that is registered.")] = None,
     tokens: Annotated[int | None, typer.Option(help="Tokens that all of it may use.")] = None,
     usd: Annotated[float | None, typer.Option(help="US dollars that all of it may use.")] = None,
+    endpoint: Endpoint = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done; change nothing.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -161,12 +165,14 @@ def expand(
     import asyncio
     from dataclasses import asdict
 
+    from forge.records import Settings
     from rounds.expand import Order, skill_expand
+    from rounds.models import choosing
     from rounds.terminal import Bars, print_json, print_table
     from rounds.workshop import Workshop
 
     order = Order(round_, apps=tuple(apps or ()), count=count, tokens=tokens, usd=usd, dry_run=dry_run)
-    with Workshop() as workshop, Bars() as bars:
+    with Workshop(choosing(Settings(), "author", endpoint)) as workshop, Bars() as bars:
         workshop.run = f"skill-expand-{round_ or 'next'}"
         found = asyncio.run(skill_expand(workshop, order, bars))
     if as_json:
@@ -195,6 +201,7 @@ def author(
     smoke: Annotated[int, typer.Option(min=2, max=100, help="Draws of the smoke batch before promotion.")] = 10,
     parallel: Annotated[int, typer.Option(min=1, max=64, help="Skills in work at once.")] = 2,
     single: Annotated[bool, typer.Option("--single-task", help="The baseline: one task from scratch.")] = False,
+    endpoint: Endpoint = "",
     as_json: Json = False,
 ) -> None:
     """Let a model author workflows: it drafts, tries, mends and submits; what passes is promoted into the library.
@@ -209,8 +216,10 @@ def author(
     """
     import asyncio
 
+    from forge.records import Settings
     from forge.records.printable import printable
     from rounds.author import Commission, author_all, skill_of
+    from rounds.models import choosing
     from rounds.play import model_for
     from rounds.terminal import Bars, print_json, print_table
     from rounds.workshop import Workshop
@@ -222,7 +231,7 @@ def author(
     mode: Mode = "task" if single else "workflow"
     library = (into or own_folder()).resolve()
     wanted = [skill_of(each, apps or (), title, description) for each in skills]
-    with Workshop() as workshop:
+    with Workshop(choosing(Settings(), "author", endpoint)) as workshop:
         commissions = [Commission(s, round_, library, mode, limits, smoke) for s in wanted]
         model = model_for(workshop, "author")
         with Bars() as bars:

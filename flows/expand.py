@@ -13,6 +13,7 @@ from flows.progress import progress
 from flows.reporting import table
 from forge.records import Settings
 from rounds.expand import Expanded, Order, skill_expand
+from rounds.models import choosing
 from rounds.workshop import Workshop
 from skills.authoring.brief import Limits
 
@@ -20,8 +21,7 @@ from skills.authoring.brief import Limits
 @task(name="skill-expand", retries=2, retry_delay_seconds=5)
 def expand(order: Order, endpoint: str) -> Expanded:
     """Carry out an expansion; what is authored already stays so."""
-    settings = Settings(llm_roles=endpoint) if endpoint else Settings()
-    with Workshop(settings) as workshop, progress() as shown:
+    with Workshop(choosing(Settings(), "author", endpoint)) as workshop, progress() as shown:
         workshop.run = f"skill-expand-{order.round or 'next'}"
         return asyncio.run(skill_expand(workshop, order, shown))
 
@@ -48,7 +48,7 @@ def forge(
         count: workflows to author at most; needs an endpoint for the role `author`.
         budget_tokens: tokens that all calls of this run may use; none: no limit.
         budget_usd: the same in US dollars.
-        endpoint: which endpoint answers (`NAME`, or `author=NAME,judge=NAME`); empty: as the settings say.
+        endpoint: which endpoint is the author (`NAME`, or `author=NAME,judge=NAME`); empty: as the settings say.
         tasks: how many accepted tasks a skill is to reach in the round.
         dry_run: say what would be done, and change nothing.
         harvest: read candidates from the applications' registries, if that was never done.

@@ -15,6 +15,20 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=ChatModel)
 
 
+def choosing(settings: Settings, role: Role, endpoint: str) -> Settings:
+    """The settings with another endpoint for a role; the same ones for an empty name.
+
+    Args:
+        settings: name the endpoints; a choice of theirs for other roles stays.
+        role: who asks.
+        endpoint: its name, or a choice for several roles as in FORGE_LLM_ROLES (`author=NAME,judge=NAME`).
+    """
+    if not endpoint:
+        return settings
+    choice = endpoint if "=" in endpoint else f"{role}={endpoint}"
+    return settings.model_copy(update={"llm_roles": f"{settings.llm_roles},{choice}".strip(",")})
+
+
 class Models:
     """Clients by role. All clients of a run share its budget, which counts what the run spent before it was killed.
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from rounds.items import Progress, Tally, run_items
-from rounds.play import Part, play_part
+from rounds.play import Part, model_for, play_part
 from rounds.workshop import Workshop
 
 
@@ -24,7 +24,12 @@ async def rollout(
     Returns:
         What was done and what failed, and a summary row (id, task, ended_by, grading, reward, n_actions, seconds) for
         each of the parts' trajectories that is in the warehouse.
+
+    Raises:
+        InputError: nobody answers for the role `teacher`, and a part needs that.
     """
+    if any(part.teacher == "llm" for part in parts):
+        model_for(workshop, "teacher")  # told once and at once, not by every episode
     tally = await run_items(
         workshop.warehouse, "play", [p.item for p in parts], partial(play_part, workshop),
         limit=workshop.slot_count, progress=progress, stage="rollout",

@@ -100,3 +100,14 @@ def test_check_asks_an_endpoint_and_says_what_fails(home):
     }  # fmt: skip
     assert found["a typed answer"]["found"] == "red, by json_schema"
     assert len(json.loads(forge(home, "cost", "--json").stdout)["by_stage"]) == 3
+
+
+@pytest.mark.parametrize(
+    "command", [["skills", "author", "calc.formula.running-total"], ["skills", "expand", "--count", "1"], ["rollout"]]
+)
+def test_an_endpoint_is_chosen_by_name(home, command):
+    (home / "endpoints.yaml").write_text("endpoints: {own: {like: vllm, model: q}}\n")
+    shown = forge(home, *command, "--endpoint", "nobody", *(["--teacher", "llm"] if command == ["rollout"] else []))
+    assert shown.returncode == 2
+    assert "there is no endpoint 'nobody'" in shown.stderr
+    assert "known are own" in shown.stderr
