@@ -11,7 +11,7 @@ import typer
 def export(
     folder: Annotated[Path, typer.Argument(help="Folder to write; must be empty or absent.")],
     format_: Annotated[
-        Literal["jsonl", "parquet"] | None, typer.Option("--format", help="jsonl or parquet; turns are always Parquet.")
+        Literal["jsonl", "parquet"] | None, typer.Option("--format", help="Default: jsonl; of turns parquet.")
     ] = None,
     what: Annotated[
         Literal["tasks", "trajectories", "turns"],

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from forge.records import JSON, Harness, InputError
+from forge.records import JSON, Harness
 from training.example import Example
 from training.folding import fold
-from training.shards import write_shards
+from training.shards import Format, write_shards
 from warehouse import Warehouse
 
 
@@ -18,7 +18,7 @@ def export_turns(
     warehouse: Warehouse,
     folder: Path,
     *,
-    format: str = "parquet",
+    format: Format = "parquet",
     skill: str | None = None,
     provenance: str | None = None,
     reward: float = 1.0,
@@ -31,24 +31,22 @@ def export_turns(
     Args:
         warehouse: where the trajectories are.
         folder: a new folder; see `training.shards.write_shards`.
-        format: only "parquet", since turns hold pictures.
+        format: "parquet", or "jsonl" with the pictures as files beside it.
         skill: only this skill.
         provenance: only "model", "oracle", "human" or "replay".
         reward: only trajectories with at least this reward.
 
     Raises:
-        InputError: nothing matches, another format is asked for, or the folder holds something else.
+        InputError: nothing matches, or the folder holds something else.
         WarehouseError: a screenshot is missing.
     """
-    if format != "parquet":
-        raise InputError(f"turns hold pictures and cannot be written as {format}", mend="use --format parquet")
     query: dict[str, JSON] = {
         "accepted": "accepted_v1",
         "provenance": provenance,
         "reward": {"at_least": reward},
         "skill": skill,
     }
-    manifest = write_shards(_examples(warehouse, skill, provenance, reward), folder, query=query)
+    manifest = write_shards(_examples(warehouse, skill, provenance, reward), folder, query=query, format=format)
     return {**manifest.to_json(), "rows": sum(shard.rows for shard in manifest.shards)}
 
 

@@ -3,6 +3,8 @@
     FOLDER/manifest.json            what was asked for, by which code, and the hash of each file
     FOLDER/train-00000.parquet      columns messages, images, tools, metadata; one row a turn
 
+or as JSON lines, `train-00000.jsonl`, with the pictures as files in `FOLDER/images` (see `training.jsonl`).
+
 The folder appears whole or not at all. The same examples written by the same code give the same bytes, manifest
 included. Splits go by workflow: all versions and all tasks of one skill's workflow lie in one split.
 """
@@ -19,12 +21,13 @@ from collections.abc import Iterable
 from importlib import resources
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
 from forge.records import JSON, InputError, Record, digest, sha256_hex
 from training.example import Example
+from training.jsonl import from_jsonl, to_jsonl
 from training.parquet import from_parquet, to_parquet
 
 SPLITS = {"train": 90, "validation": 5, "test": 5}
@@ -37,10 +40,13 @@ ROWS = 256
 """Rows of a shard."""
 
 
-class Shard(Record):
-    """One Parquet file."""
+Format = Literal["parquet", "jsonl"]
 
-    file: str = Field(pattern=r"^[a-z]+-\d{5}\.parquet$")
+
+class Shard(Record):
+    """One file of examples."""
+
+    file: str = Field(pattern=r"^[a-z]+-\d{5}\.(parquet|jsonl)$")
     split: str
     rows: int = Field(ge=1)
     bytes: int
@@ -83,13 +89,20 @@ def code_version() -> str:
     return hasher.hexdigest()
 
 
-def write_shards(examples: Iterable[Example], folder: Path, *, query: dict[str, JSON] | None = None) -> Manifest:
+def write_shards(
+    examples: Iterable[Example],
+    folder: Path,
+    *,
+    query: dict[str, JSON] | None = None,
+    format: Format = "parquet",
+) -> Manifest:
     """Write examples, in the order given, into a new folder.
 
     Args:
         examples: may be lazy; only one shard a split is held in memory.
         folder: must not exist, or be what the same call has written before.
         query: what the examples were selected by, for the manifest.
+        format: Parquet, or JSON lines with pictures beside them.
 
     Raises:
         InputError: there are no examples, one occurs twice, or the folder holds something else.
@@ -98,7 +111,7 @@ def write_shards(examples: Iterable[Example], folder: Path, *, query: dict[str, 
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
-        manifest = _write(examples, work, query or {})
+        manifest = _write(examples, work, query or {}, format)
         if folder.exists():
             if _is_written(folder, manifest):
                 return manifest
@@ -139,15 +152,19 @@ def read_shards(folder: Path, split: str | None = None) -> list[Example]:
         raise InputError(
             f"{folder} has no example in split {split!r}", mend="splits go by workflow; write more of them"
         )
-    return [example for shard in shards for example in from_parquet(_bytes(folder, shard))]
+    return [example for shard in shards for example in _examples(folder, shard)]
+
+
+def _examples(folder: Path, shard: Shard) -> list[Example]:
+    data = _bytes(folder, shard)
+    if shard.file.endswith(".parquet"):
+        return from_parquet(data)
+    return from_jsonl(data, lambda name: _read(folder / name, "picture"))
 
 
 def _bytes(folder: Path, shard: Shard) -> bytes:
     path = folder / shard.file
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"shard cannot be read: {error.strerror}", file=path, mend="write the shards again") from None
+    data = _read(path, "shard")
     if sha256_hex(data) != shard.sha256:
         raise InputError(
             f"shard is corrupt: {len(data)} bytes with hash {sha256_hex(data)[:12]}, "
@@ -158,7 +175,14 @@ def _bytes(folder: Path, shard: Shard) -> bytes:
     return data
 
 
-def _write(examples: Iterable[Example], work: Path, query: dict[str, JSON]) -> Manifest:
+def _read(path: Path, noun: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{noun} cannot be read: {error.strerror}", file=path, mend="write the shards again") from None
+
+
+def _write(examples: Iterable[Example], work: Path, query: dict[str, JSON], format: Format) -> Manifest:
     waiting: dict[str, list[Example]] = {split: [] for split in SPLITS}
     shards: list[Shard] = []
     seen: set[tuple[Any, ...]] = set()
@@ -167,7 +191,7 @@ def _write(examples: Iterable[Example], work: Path, query: dict[str, JSON]) -> M
     def flush(split: str) -> None:
         if waiting[split]:
             number = sum(shard.split == split for shard in shards)
-            shards.append(_write_shard(work, f"{split}-{number:05d}.parquet", split, waiting[split]))
+            shards.append(_write_shard(work, f"{split}-{number:05d}.{format}", split, waiting[split]))
             waiting[split] = []
 
     for example in examples:
@@ -199,7 +223,15 @@ def _write(examples: Iterable[Example], work: Path, query: dict[str, JSON]) -> M
 
 
 def _write_shard(work: Path, name: str, split: str, examples: list[Example]) -> Shard:
-    data = to_parquet(examples)
+    if name.endswith(".parquet"):
+        data = to_parquet(examples)
+    else:
+        data, pictures = to_jsonl(examples)
+        (work / "images").mkdir(exist_ok=True)
+        for picture, content in pictures.items():
+            if not (work / picture).exists():  # an earlier shard shows it too
+                _put(work / picture, content)
+        _sync(work / "images")
     _put(work / name, data)
     return Shard(file=name, split=split, rows=len(examples), bytes=len(data), sha256=sha256_hex(data))
 
@@ -228,7 +260,7 @@ class _Tally:
 
 def _is_written(folder: Path, manifest: Manifest) -> bool:
     try:
-        return read_manifest(folder) == manifest and all(_bytes(folder, shard) for shard in manifest.shards)
+        return read_manifest(folder) == manifest and all(_examples(folder, shard) for shard in manifest.shards)
     except InputError:
         return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,9 +98,18 @@ def test_exporting_twice_gives_the_same_bytes(warehouse: Warehouse, tmp_path: Pa
     assert export_turns(warehouse, tmp_path / "a") == export_turns(warehouse, tmp_path / "b")
 
 
-def test_turns_are_parquet_only(warehouse: Warehouse, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="turns hold pictures and cannot be written as jsonl"):
-        export_turns(warehouse, tmp_path / "a", format="jsonl")
+def test_json_lines_hold_the_same_turns_and_the_pictures_lie_beside_them(warehouse: Warehouse, tmp_path: Path) -> None:
+    export_turns(warehouse, tmp_path / "a")
+    made = export_turns(warehouse, tmp_path / "b", format="jsonl")
+    wanted = read_shards(tmp_path / "a")
+    assert made["rows"] == len(wanted) == 4
+    assert read_shards(tmp_path / "b") == wanted
+    (line, *_) = (tmp_path / "b" / "train-00000.jsonl").read_text("utf-8").splitlines()
+    row = json.loads(line)
+    assert [(tmp_path / "b" / name).read_bytes() for name in row["images"]] == list(wanted[0].images)
+    assert row["messages"][-1] == wanted[0].completion
+    assert len(list((tmp_path / "b" / "images").iterdir())) == len({data for e in wanted for data in e.images})
+    assert export_turns(warehouse, tmp_path / "b", format="jsonl") == made  # once more changes nothing
 
 
 def test_a_lost_screenshot_stops_the_export_and_leaves_nothing(

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from forge.records import InputError, sha256_hex
 from training import fold, read_manifest, read_shards, split_of, write_shards
 from training.example import Example
+from training.jsonl import from_jsonl, name_of, to_jsonl
 from training.lights import HARNESS, Blobs, episode
 from training.parquet import METADATA, from_parquet, to_parquet
 from training.shards import SPLITS
@@ -150,6 +151,21 @@ def test_a_manifest_cannot_lead_out_of_its_folder(shards: Path, tmp_path: Path) 
         read_shards(tmp_path)
 
 
+def test_a_picture_that_is_not_the_one_written_is_named(examples: list[Example], tmp_path: Path) -> None:
+    write_shards(examples[:2], tmp_path / "shards", format="jsonl")
+    picture = tmp_path / "shards" / name_of(examples[0].images[0])
+    data = picture.read_bytes()
+    picture.write_bytes(data[:-1])
+    with pytest.raises(InputError, match=f"{picture.name}: the picture is corrupt"):
+        read_shards(tmp_path / "shards")
+    picture.unlink()
+    with pytest.raises(InputError, match=f"{picture.name}: picture cannot be read: No such file"):
+        read_shards(tmp_path / "shards")
+    lines, _ = to_jsonl(examples[:1])
+    with pytest.raises(InputError, match="is no picture of a shard"):
+        from_jsonl(lines.replace(b"images/", b"images/../"), lambda name: data)
+
+
 def test_an_empty_selection_is_refused(tmp_path: Path, shards: Path) -> None:
     with pytest.raises(InputError, match="the selection is empty"):
         write_shards([], tmp_path / "shards")
@@ -188,5 +204,7 @@ metadata = st.just(dict.fromkeys(METADATA, None) | {"task": "t", "turn": 0, "rew
 @settings(max_examples=40, deadline=None)
 @given(st.builds(Example, st.lists(messages, max_size=4), st.lists(st.binary(max_size=9)).map(tuple),
                  st.lists(st.dictionaries(text, text, max_size=2), max_size=2), metadata))  # fmt: skip
-def test_any_example_survives_parquet(example: Example) -> None:
+def test_any_example_survives_both_forms(example: Example) -> None:
     assert from_parquet(to_parquet([example])) == [example]
+    lines, pictures = to_jsonl([example])
+    assert from_jsonl(lines, pictures.__getitem__) == [example]
