@@ -4,6 +4,7 @@
 
 gives the parameters `sheets`, `charts`, `names` and `main` of `calc.workbook`, and the `suffix` and the `layout` drawn.
 Every layout leaves free: the cells below the table, the column right of it, and the names Summary, Total and Report.
+A table need not be a drawn one: what is missing of one that somebody wrote is filled in (`_Table`).
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pydantic import ValidationError
+
 from forge.harness.layers.office.python.sheetpatch.references import Area, address, column_letters
 from forge.records import JSON, InputError
+from preparers.calc.params import Table
 from preparers.calc.tables import pick
 
 Fields = dict[str, Any]
@@ -29,6 +33,11 @@ def layouts() -> list[str]:
     return list(_LAYOUTS)
 
 
+def layout_words() -> dict[str, str]:
+    """Layout to what it looks like, in a sentence."""
+    return {name: " ".join((build.__doc__ or "").split()) for name, build in _LAYOUTS.items()}
+
+
 def draw_layout(
     table: Mapping[str, JSON],
     rng: random.Random,
@@ -40,7 +49,7 @@ def draw_layout(
     """Draw how a workbook is built around a table.
 
     Args:
-        table: a drawn table (`preparers.calc.tables.draw_table`).
+        table: a drawn table (`preparers.calc.tables.draw_table`), or any with columns and at least one row.
         rng: a seeded generator; only its `random()` is used.
         only: the layouts to draw from; all by default.
         suffixes: the formats to draw from, `.xlsx` and `.ods`.
@@ -50,26 +59,63 @@ def draw_layout(
         JSON: layout, suffix, and `sheets`, `charts`, `names`, `main` as `calc.workbook` takes them.
 
     Raises:
-        InputError: an unknown layout.
+        InputError: an unknown layout or suffix; the table is none; it has no numbers and the layout needs some.
     """
     known = list(only or _LAYOUTS)
     for name in known:
         if name not in _LAYOUTS:
             raise InputError(f"no workbook layout {name!r}", mend=f"there are {', '.join(_LAYOUTS)}")
+    for wanted in suffixes:
+        if wanted not in (".xlsx", ".ods"):
+            raise InputError(f"no layout has the suffix {wanted!r}", mend="there are .xlsx and .ods")
+    laid = _Table(table, sheet)
+    if not laid.data["numeric_columns"]:
+        known = [name for name in known if name not in _WITH_NUMBERS]
+        if not known:
+            raise InputError(
+                f"the layouts {', '.join(_WITH_NUMBERS)} need a column of numbers",
+                mend="give the table a numeric column, or draw from other layouts",
+            )
     name = pick(rng, known)
     suffix = pick(rng, list(suffixes))
-    built = _LAYOUTS[name](_Table(table, sheet or str(table.get("sheet") or "Data")), rng)
+    built = _LAYOUTS[name](laid, rng)
     return {"layout": name, "suffix": suffix, "charts": [], "names": {}, "main": 0, **built}
 
 
 class _Table:
-    """A drawn table and where it would stand."""
+    """A table and where it would stand.
 
-    def __init__(self, table: Mapping[str, JSON], sheet: str):
-        self.data = dict(table)
-        self.sheet = sheet
-        self.names = [column["name"] for column in table["columns"]]
-        self.rows = len(table["rows"])
+    Only `columns` and `rows` are needed, and of a column its name. The rest is filled in where it is missing: a title, the
+    usual fields of a column, and the columns by their role, which without a role is judged by the type.
+    """
+
+    def __init__(self, table: Mapping[str, JSON], sheet: str | None):
+        try:
+            whole = Table.model_validate(table)
+        except ValidationError as error:
+            fault = error.errors()[0]
+            where = ".".join(str(part) for part in fault["loc"])
+            raise InputError(
+                f"the table: {where + ': ' if where else ''}{fault['msg'].removeprefix('Value error, ')}",
+                mend="a table has columns, each with a name and a type, and rows with a value for each of them",
+            ) from None
+        if not whole.rows:
+            raise InputError("the table has no rows", mend="give it at least one")
+        self.sheet = sheet or whole.sheet or "Data"
+        self.names = [column.name for column in whole.columns]
+        self.rows = len(whole.rows)
+        usual = {"type": "text", "format": "", "unit": "", "formula": "", "choices": [], "role": ""}
+        self.data: Fields = {
+            **_by_role(whole),
+            **table,
+            "title": whole.title or whole.topic.capitalize() or self.sheet,
+            "columns": [{**usual, **column} for column in table["columns"]],
+        }
+        named = {name for key in _ROLES for name in self.data[key]}
+        if unknown := sorted(named - set(self.names)):
+            raise InputError(
+                f"the table has no column {unknown[0]!r}, which it lists", mend=f"it has {', '.join(self.names)}"
+            )
 
     def column(self, name: str, at: str) -> str:
         """The data range of a column when the table's header begins at `at`."""
@@ -99,12 +145,29 @@ class _Table:
         return {"name": self.sheet, "table": self.data, "at": at, **more}
 
 
+_ROLES = ("numeric_columns", "category_columns", "text_columns", "date_columns")
+
+
+def _by_role(table: Table) -> Fields:
+    """The names of the columns by their role; of those without one by their type."""
+    roles = {"measure": 0, "category": 1, "flag": 1, "label": 2, "person": 2, "code": 2, "date": 3}
+    types = {"text": 2, "boolean": 1, "date": 3, "datetime": 3, "integer": 0, "number": 0, "currency": 0, "percent": 0}
+    found: dict[str, list[str]] = {key: [] for key in _ROLES}
+    for column in table.columns:
+        kind = roles.get(column.role) if column.role else 1 if column.choices else types.get(column.type)
+        if kind is not None and column.type != "time":
+            found[_ROLES[kind]].append(column.name)
+    return found
+
+
 def _plain(table: _Table, rng: random.Random) -> Fields:
+    """The table alone from A1 on, with a plain, bold or coloured header."""
     header = pick(rng, [{"bold": True}, {"bold": True, "fill": pick(rng, _FILLS)}, {}])
     return {"sheets": [table.sheet_fields("A1", header=header)]}
 
 
 def _titled(table: _Table, rng: random.Random) -> Fields:
+    """A title and perhaps a remark above the table, which begins somewhere from A3 to C5; a dark header with lines."""
     at = pick(rng, ["A3", "B4", "B3", "C5"])
     titles = [table.data["title"]]
     if Area.parse(at).top > 3:
@@ -120,6 +183,7 @@ def _titled(table: _Table, rng: random.Random) -> Fields:
 
 
 def _several(table: _Table, rng: random.Random) -> Fields:
+    """Three sheets: the table (not always the first sheet, its header frozen), one about it, one with the list of categories."""
     at = pick(rng, ["A1", "A2", "B2"])
     main = table.sheet_fields(at, header={"bold": True, "fill": pick(rng, _FILLS)}, freeze=_below(at))
     about = {
@@ -148,6 +212,7 @@ def _several(table: _Table, rng: random.Random) -> Fields:
 
 
 def _charted(table: _Table, rng: random.Random) -> Fields:
+    """A chart of the last measure right of the table, every second row tinted, the three largest values marked."""
     at = pick(rng, ["A1", "A2", "B3"])
     kind = pick(rng, ["column", "line", "bar"])
     fields = table.sheet_fields(
@@ -265,6 +330,9 @@ def _letterhead(table: _Table, rng: random.Random) -> Fields:
     )
     return {"sheets": [fields]}
 
+
+_WITH_NUMBERS = ("charted", "live")
+"""Layouts that show a column of numbers."""
 
 _LAYOUTS: dict[str, Callable[[_Table, random.Random], Fields]] = {
     "plain": _plain,

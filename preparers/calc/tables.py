@@ -33,6 +33,15 @@ def topics() -> list[str]:
     return sorted(path.stem for path in _DATA.glob("*.yaml") if path.stem != "people")
 
 
+def topic_columns(topic: str) -> dict[str, str]:
+    """Column name to its type and role, with a `?` where a draw may lack it. Raises InputError for an unknown topic."""
+    found = {}
+    for column in _topic(topic)["columns"]:
+        words = [column.get("type", "text"), column.get("role", "")]
+        found[column["name"]] = " ".join(filter(None, words)) + ("?" if column.get("optional", 1.0) < 1 else "")
+    return found
+
+
 def draw_table(topic: str, rows: int, rng: random.Random) -> dict[str, JSON]:
     """Draw one table.
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from forge.records import JSON, InputError
+from preparers.files.params import suffix_of
 from preparers.files.recipes import CONTENTS, KINDS, load_kind
 
 Size = Literal["small", "medium", "large"]
@@ -26,6 +27,19 @@ _HOLE = re.compile(r"\{([^{}\n]+)\}")
 def tree_kinds() -> dict[str, list[str]]:
     """Kind of tree to the names of its layouts."""
     return {path.stem: sorted(load_kind(path.stem)["layouts"]) for path in sorted(KINDS.glob("*.yaml"))}
+
+
+def kind_words() -> dict[str, str]:
+    """Kind of tree to what it is, its layouts, and the suffixes of the files that each can have."""
+    found = {}
+    for kind in tree_kinds():
+        data = load_kind(kind)
+        layouts = [
+            f"`{name}` ({' '.join(sorted(set(_suffixes(plan['items']))))})"
+            for name, plan in sorted(data["layouts"].items())
+        ]
+        found[kind] = f"{data['about'].rstrip('.')}; {', '.join(layouts)}"
+    return found
 
 
 def draw_tree(
@@ -57,10 +71,18 @@ def draw_tree(
     scope: dict[str, Any] = {}
     for variable, source in plan.get("let", {}).items():
         scope[variable] = drawing.one(source, scope, plan)
-    roots = [root] if root is not None else plan["root"]
-    made = drawing.text(_pick(rng, roots), scope, plan)
+    template = _pick(rng, [root] if root is not None else plan["root"])
+    made = root if root is not None else drawing.text(template, scope, plan)
     drawing.fill(plan["items"], scope)
     return {"root": made, "items": drawing.items}
+
+
+def _suffixes(plans: list[dict[str, Any]]) -> Iterator[str]:
+    for plan in plans:
+        if "items" in plan:
+            yield from _suffixes(plan["items"])
+        elif "folder" not in plan:
+            yield suffix_of(_HOLE.sub("x", _HOLE.sub("x", plan["path"]))) or "no suffix"
 
 
 @dataclass

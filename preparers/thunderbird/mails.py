@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from forge.records import JSON, Guest
+from forge.records import JSON, Guest, InputError
 from preparers.thunderbird.attachments import make_file
 from preparers.thunderbird.chance import pick, some, whole
 from preparers.thunderbird.layout import OWN_FOLDERS
@@ -38,6 +38,27 @@ def matters() -> list[str]:
     return [name for name in data("threads") if name != "values"]
 
 
+def kind_words() -> dict[str, str]:
+    """Kind of mailbox to what it is built of, in words."""
+    return {name: _kind_words(plan) for name, plan in data("mailboxes")["kinds"].items()}
+
+
+def matter_words() -> dict[str, str]:
+    """Subject matter to who writes such mails, and what is attached to some of them."""
+    found = {}
+    for name, kind in data("threads").items():
+        if name == "values":
+            continue
+        files = {
+            step["attach"].rpartition(".")[2]
+            for thread in kind["threads"]
+            for step in thread["mails"]
+            if "attach" in step
+        }
+        found[name] = f"from a {kind['from']}{', some with .' + '/.'.join(sorted(files)) if files else ''}"
+    return found
+
+
 def draw_mailbox(kind: str, size: int, rng: random.Random, guest: Guest) -> dict[str, JSON]:
     """Parameters for `thunderbird.profile`: accounts, folders with mails, contacts, lists, filters, tags.
 
@@ -48,8 +69,10 @@ def draw_mailbox(kind: str, size: int, rng: random.Random, guest: Guest) -> dict
         guest: its clock is the newest that a mail can be.
 
     Raises:
-        KeyError: there is no such kind.
+        InputError: there is no such kind.
     """
+    if kind not in kinds():
+        raise InputError(f"there is no mailbox of the kind {kind!r}", mend=f"known are {', '.join(kinds())}")
     plan = data("mailboxes")["kinds"][kind]
     cast = _Cast.draw(rng)
     names = _names(rng, cast, guest.now.year)
@@ -149,6 +172,20 @@ class _Cast:
         people = {"colleague": self.colleagues, "friend": self.friends, "club": self.club, "school": self.school}[kind]
         person = pick(rng, people)
         return person, {"name": person["company"] or person["name"], "domain": person["domain"]}
+
+
+def _kind_words(plan: dict[str, Any]) -> str:
+    folders = []
+    for path, spec in plan["folders"].items():
+        matters = ", ".join(dict.fromkeys(spec["matters"])) + ("; older" if spec.get("back") else "")
+        folders.append(f"{path} {round(spec['share'] * 100)} % ({matters})")
+    more = [f"{plan['contacts']} contacts"]
+    more += [f"a second account {plan['second']}"] if "second" in plan else []
+    counted = ((plan.get("lists", 0), "mailing list"), (plan.get("filters", 0), "filter"))
+    more += [f"{count} {word}{'s' if count > 1 else ''}" for count, word in counted if count]
+    more += ["a tag Receipt"] if plan.get("own_tag") else []
+    shares = ", ".join(f"{round(plan[key] * 100)} % {key}" for key in ("unread", "starred", "tagged") if plan[key])
+    return f"{', '.join(folders)}; {', '.join(more)}; {shares}"
 
 
 def _names(rng: random.Random, cast: _Cast, year: int) -> dict[str, str]:

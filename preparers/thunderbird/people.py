@@ -23,6 +23,11 @@ def data(name: str) -> dict[str, Any]:
     return dict(yaml.safe_load((Path(__file__).parent / "data" / f"{name}.yaml").read_text("utf-8")))
 
 
+def company_names() -> list[str]:
+    """The names of all companies that can be drawn."""
+    return [company["name"] for company in data("people")["companies"]]
+
+
 def draw_companies(count: int, rng: random.Random) -> list[dict[str, str]]:
     """Different companies: name, domain, trade."""
     return [dict(company) for company in some(rng, data("people")["companies"], count)]

@@ -28,6 +28,8 @@ class DrawKind(ABC, Generic[A]):
     name: ClassVar[str]
     version: ClassVar[int] = 1
     args: ClassVar[type[DrawArgs]]
+    examples: ClassVar[tuple[str, ...]] = ()
+    """Draws as they stand in a workflow, `{int: [1, 9]}`; the catalogue shows what they give."""
 
     @abstractmethod
     def draw(self, args: A, dice: Dice) -> JSON:
@@ -40,6 +42,10 @@ class DrawKind(ABC, Generic[A]):
     def check(self, args: A) -> None:
         """Look at literal arguments before anything is drawn. Raises ValueError when the domain is empty."""
         self.draw(args, Dice("check"))
+
+    def values(self) -> str:
+        """What can stand in its arguments where their types do not say it, as Markdown; empty where they do."""
+        return ""
 
     def others(self, args: A, value: JSON) -> list[JSON]:
         """Other values of the domain, nearest first; empty when there is no telling."""

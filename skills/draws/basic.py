@@ -26,10 +26,15 @@ class ChoiceArgs(DrawArgs):
 
 @draw_kind
 class Choice(DrawKind[ChoiceArgs]):
-    """One of the listed values; with `count` a list of different ones."""
+    """One of the listed values; with `count` a list of different ones.
+
+    The list may be a value that was made before: `{choice: "${table.numeric_columns}"}`, `{choice: "${made.customers}"}` of a
+    `python` node. Near-misses take the other values, each with its own files and names kept.
+    """
 
     name = "choice"
     args = ChoiceArgs
+    examples = ("{choice: [expenses, stock]}", "{choice: [a, b, c, d], count: 2}", "{choice: [a, b], weights: [9, 1]}")
 
     def draw(self, args: ChoiceArgs, dice: Dice) -> JSON:
         if args.weights is not None and (len(args.weights) != len(args.of) or not sum(args.weights) > 0):
@@ -60,7 +65,7 @@ class Choice(DrawKind[ChoiceArgs]):
 
 class IntArgs(DrawArgs):
     of: tuple[int, int] = Field(description="[from, to], both included")
-    step: int = Field(1, ge=1)
+    step: int = Field(1, ge=1, description="from the lower end in steps of so much")
 
 
 @draw_kind
@@ -69,6 +74,7 @@ class Int(DrawKind[IntArgs]):
 
     name = "int"
     args = IntArgs
+    examples = ("{int: [8, 60]}", "{int: [10, 100], step: 10}")
 
     def draw(self, args: IntArgs, dice: Dice) -> JSON:
         low, high = args.of
@@ -95,6 +101,7 @@ class Number(DrawKind[NumberArgs]):
 
     name = "number"
     args = NumberArgs
+    examples = ("{number: [1, 20], digits: 1}",)
 
     def draw(self, args: NumberArgs, dice: Dice) -> JSON:
         scale = 10**args.digits
@@ -129,6 +136,7 @@ class Date(DrawKind[DateArgs]):
 
     name = "date"
     args = DateArgs
+    examples = ("{date: [2026-01-05, 2026-02-27], weekdays: true}",)
 
     def draw(self, args: DateArgs, dice: Dice) -> JSON:
         days = self._days(args)
@@ -172,6 +180,7 @@ class Time(DrawKind[TimeArgs]):
 
     name = "time"
     args = TimeArgs
+    examples = ('{time: ["08:00", "17:30"], step: 30}',)
 
     def draw(self, args: TimeArgs, dice: Dice) -> JSON:
         low, high = (int(t[:2]) * 60 + int(t[3:]) for t in args.of)
@@ -194,6 +203,7 @@ class Bool(DrawKind[BoolArgs]):
 
     name = "bool"
     args = BoolArgs
+    examples = ("{bool: 0.3}",)
 
     def draw(self, args: BoolArgs, dice: Dice) -> JSON:
         return dice.random() < args.of

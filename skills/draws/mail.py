@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from forge.records import JSON, Guest
 from skills.dice import Dice
-from skills.draws.base import DrawArgs, DrawKind, draw_kind
+from skills.draws.base import DrawArgs, DrawKind, draw_kind, from_module
 from skills.language.shapes import Shape, shape
 
 _PERSON = {
@@ -34,19 +34,36 @@ class Companies(DrawKind[CompanyArgs]):
 
     name = "companies"
     args = CompanyArgs
+    examples = ("{companies: 2}",)
 
     def draw(self, args: CompanyArgs, dice: Dice) -> JSON:
-        from preparers.thunderbird.people import draw_companies
+        from preparers.thunderbird.people import company_names, draw_companies
 
+        if args.of > len(company_names()):
+            raise ValueError(f"there are {len(company_names())} companies, not {args.of}")
         return draw_companies(args.of, dice)
+
+    def values(self) -> str:
+        from preparers.thunderbird.people import company_names
+
+        return f"There are {len(company_names())}: {', '.join(company_names())}."
 
     def shape(self, args: Mapping[str, Shape]) -> Shape:
         return shape([{"name": "text", "domain": "text", "...": "any"}])
 
 
+class Company(BaseModel):
+    """A company as `companies` draws it; only these two fields count."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str
+    domain: str
+
+
 class PeopleArgs(DrawArgs):
     of: int = Field(ge=0, le=500, description="how many")
-    company: dict[str, str] | None = Field(None, description="whom they work for (name, domain); without it nobody")
+    company: Company | None = Field(None, description="whom they work for, a drawn company; without it nobody")
 
 
 @draw_kind
@@ -55,35 +72,47 @@ class People(DrawKind[PeopleArgs]):
 
     name = "people"
     args = PeopleArgs
+    examples = ("{people: 2}", "{people: 1, company: {name: Brandt Tools, domain: brandt.example}}")
 
     def draw(self, args: PeopleArgs, dice: Dice) -> JSON:
         from preparers.thunderbird.people import draw_people
 
-        return draw_people(args.of, dice, company=args.company)
+        return draw_people(args.of, dice, company=None if args.company is None else args.company.model_dump())
 
     def shape(self, args: Mapping[str, Shape]) -> Shape:
         return shape([_PERSON])
 
 
 class MailboxArgs(DrawArgs):
-    of: str = Field(description="how it is built: `preparers.thunderbird.mails.kinds()`")
+    of: str = Field(description="how it is built, see its kinds")
     size: int = Field(30, ge=5, le=400, description="messages, about")
     guest: Guest = Field(default_factory=Guest, description="whose clock is the newest date; the task's")
 
 
 @draw_kind
 class Mailbox(DrawKind[MailboxArgs]):
-    """A mailbox: parameters for `thunderbird.profile` with accounts, folders with mails, contacts, lists, filters, tags."""
+    """A mailbox: parameters for `thunderbird.profile` with accounts, folders with mails, contacts, lists, filters, tags.
+
+    Goes into `{prepare: thunderbird.profile, with: "${box}"}`. Every mail has an `id` of its own, subjects of threads differ.
+    To have a mail of your own in it, or more unread ones, put a `python` node between the two that takes the whole value
+    and returns it changed; mails have the keys of `Mail` in `thunderbird.profile`. A mail's sender is `mail['from']`.
+    """
 
     name = "mailbox"
     args = MailboxArgs
+    examples = ("{mailbox: suppliers, size: 40}",)
 
     def draw(self, args: MailboxArgs, dice: Dice) -> JSON:
-        from preparers.thunderbird.mails import draw_mailbox, kinds
+        from preparers.thunderbird.mails import draw_mailbox
 
-        if args.of not in kinds():
-            raise ValueError(f"there is no mailbox of the kind {args.of!r}; known are {', '.join(kinds())}")
-        return draw_mailbox(args.of, args.size, dice, args.guest)
+        return from_module(lambda: draw_mailbox(args.of, args.size, dice, args.guest))
+
+    def values(self) -> str:
+        from preparers.thunderbird.mails import kind_words, matter_words
+
+        kinds = "\n".join(f"- `{name}`: {words}" for name, words in kind_words().items())
+        matters = "; ".join(f"{name} ({words})" for name, words in matter_words().items())
+        return f"Kinds (the share of the mails that a folder holds, and what they are about):\n{kinds}\n\nMatters: {matters}."
 
     def shape(self, args: Mapping[str, Shape]) -> Shape:
         return shape(_MAILBOX)

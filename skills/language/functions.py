@@ -45,13 +45,14 @@ _SHAPES = {
 
 @dataclass(frozen=True)
 class Function:
-    """A registered function with its signature and the shape of what it gives."""
+    """A registered function with its signature, the shape of what it gives, and a call of it as an example."""
 
     name: str
     group: str
     call: Callable[..., Any]
     gives: Gives
     signature: inspect.Signature
+    example: str = ""
 
     @property
     def usage(self) -> str:
@@ -112,12 +113,15 @@ FUNCTIONS: Registry[Function] = Registry("function")
 """All functions of the language by name."""
 
 
-def function(group: str, gives: Gives = ANY, name: str | None = None) -> Callable[[F], F]:
-    """Register a pure function under its Python name, or under `name` where Python has taken the word."""
+def function(group: str, gives: Gives = ANY, name: str | None = None, example: str = "") -> Callable[[F], F]:
+    """Register a pure function under its Python name, or under `name` where Python has taken the word.
+
+    `example` is a call of it, as it stands in `${...}`; listings show what it gives.
+    """
 
     def register(call: F) -> F:
         called = name or call.__name__
-        FUNCTIONS.add(called, Function(called, group, call, gives, inspect.signature(call)))
+        FUNCTIONS.add(called, Function(called, group, call, gives, inspect.signature(call), example))
         return call
 
     return register

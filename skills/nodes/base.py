@@ -134,9 +134,20 @@ class Reading:
 
 
 class NodeKind(ABC):
-    """Reads one kind of node."""
+    """Reads one kind of node.
+
+    Attributes:
+        keys: what its mapping can hold, key to meaning; the catalogue lists them.
+        example: `nodes` of a workflow in which it is used, as YAML.
+        files: the scripts that the example names.
+        gives: the value of the example's last node, as JSON or, where it is long, its beginning.
+    """
 
     name: ClassVar[str]
+    keys: ClassVar[dict[str, str]] = {}
+    example: ClassVar[str] = ""
+    files: ClassVar[dict[str, str]] = {}
+    gives: ClassVar[str] = ""
 
     @abstractmethod
     def read(self, name: str, spec: dict[str, Located], place: Place, reading: Reading) -> Node:

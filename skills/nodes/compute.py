@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from forge.records import JSON
 from skills.language.located import Located, Place
@@ -35,9 +35,21 @@ class Compute(Node):
 
 @node_kind
 class ComputeKind(NodeKind):
-    """An expression, or a mapping or list of them: `{compute: "${below(book.range)}"}`."""
+    """An expression, or a mapping or list of them: `{compute: "${below(book.range)}"}`.
+
+    Its value is that of the expression, or a record or list of their values. It makes no file and runs no script; what
+    expressions cannot do (loops over several steps, records with computed keys, decimal sums) is work for a `python` node.
+    """
 
     name = "compute"
+    keys: ClassVar[dict[str, str]] = {
+        "compute": "an expression `${...}`, a text with some, or a mapping or list of such"
+    }
+    example = """\
+area: {compute: C2:C26}
+total: {compute: {cell: "${below(area)}", formula: "=SUM(${area})", label: "${column_of(area)} in all"}}
+"""
+    gives = '{"cell": "C27", "formula": "=SUM(C2:C26)", "label": "C in all"}'
 
     def read(self, name: str, spec: dict[str, Located], place: Place, reading: Reading) -> Node:
         only_keys(spec, (self.name,), f"{name}: compute", reading.problems)

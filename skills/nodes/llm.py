@@ -9,7 +9,7 @@ resolved object. A model's values must have the bank's fields; its failure is a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from forge.records import JSON, ModelError
 from skills.banks.bank import Bank, find_bank
@@ -88,13 +88,27 @@ class Llm(Node):
 class LlmKind(NodeKind):
     """Values from a bank that a model tops up: `{llm: office-names, about: "${topic}", fields: [file, sheet]}`.
 
-    `mode: bank` draws the committed values alone, `mode: live` has a model write values for each task.
+    Its value is a record with the bank's fields, or with `count` a list of different ones. Values only: names of files and
+    sheets, people, reasons. A bank of your own is a file `banks/NAME.yaml` of the draft: `about` (a sentence), `prompt` (what
+    a model is asked for), `fields` (name to a list of values, or to groups of such lists; `*` is the group of all others).
     """
 
     name = "llm"
+    keys: ClassVar[dict[str, str]] = {
+        "llm": "the bank, see `banks` in the catalogue",
+        "about": "the group of values; all unless given",
+        "count": "a list of so many different values",
+        "fields": "only these",
+        "mode": "`topup` (usual): committed values, and those that a model wrote for the bank; `bank`: committed ones alone; "
+        "`live`: a model writes values for each task",
+    }
+    example = """\
+names: {llm: office-names, about: expenses, fields: [file, owner], mode: bank}
+"""
+    gives = '{"file": "...", "owner": "..."}'
 
     def read(self, name: str, spec: dict[str, Located], place: Place, reading: Reading) -> Node:
-        only_keys(spec, (self.name, "about", "count", "fields", "mode"), f"{name}: llm", reading.problems)
+        only_keys(spec, tuple(self.keys), f"{name}: llm", reading.problems)
         bank = find_bank(spec[self.name].text(f"{name}: llm"), spec[self.name].place, reading.source.folder)
         if "fields" in spec:
             wanted = [field.text("a field") for field in spec["fields"].list(f"{name}: fields")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from forge.records import JSON, InputError, PreparerError, digest, sha256_hex
 from preparers.base import PREPARERS, Context, Preparer
@@ -79,10 +79,22 @@ class Prepare(Node):
 class PrepareKind(NodeKind):
     """Files by a preparer; its parameters stand beside: `{prepare: calc.workbook, path: ..., sheets: [...]}`.
 
-    A record of parameters (a drawn mailbox) is given by `with: "${box}"`; what stands beside wins.
+    Its value are the facts that hold of the files, see the preparer in the catalogue: `${book.main.columns['Price'].below}`.
+    A record of parameters (a drawn mailbox, a layout) is given by `with: "${box}"`; what stands beside wins. No two nodes
+    make the same file, nor one below the `root` of another's `files.tree`; everything else in the guest's home is as new.
     """
 
     name = "prepare"
+    keys: ClassVar[dict[str, str]] = {
+        "prepare": "the preparer",
+        "with": "a record of parameters",
+        "...": "the preparer's parameters",
+    }
+    example = """\
+tree: {prepare: files.tree, root: ~/Documents/Tea, items: [{kind: text, path: list.txt, text: "Assam\\nCeylon\\n"}]}
+name: {compute: "${first(tree.files).name}"}
+"""
+    gives = '"list.txt"'
 
     def read(self, name: str, spec: dict[str, Located], place: Place, reading: Reading) -> Node:
         where = spec[self.name]

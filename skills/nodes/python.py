@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from forge.records import JSON, InputError
 from skills.language.located import Located, Place, nearest
@@ -130,12 +130,35 @@ class Script:
 
 @node_kind
 class PythonKind(NodeKind):
-    """A script's `compute(...)`, run in the box: `{python: f.py, with: {...}, gives: {total: number}}`."""
+    """A script's `compute(...)`, run in the box: `{python: f.py, with: {...}, gives: {total: number}}`.
+
+    Its value is what `compute` returns: JSON (texts, numbers, truths, null, lists, records with texts as keys). The script has
+    Python 3.11's standard library, no network and an empty home; no clock and no chance of its own: the same arguments give the
+    same value (for chance hash the arguments, or pass `{sample: {int: [1, 99999]}}`). `gives` is a shape: text, number, bool,
+    any, a list `[text]`, a record `{total: number, rows: [{name: text}], ...: any}` (`...`: there may be more).
+    A `choice` may draw from its value: `{choice: "${made.customers}"}`.
+    """
 
     name = "python"
+    keys: ClassVar[dict[str, str]] = {
+        "python": "a script of the draft, x.py, that defines `compute(...)`",
+        "with": "its named arguments",
+        "gives": "the shape of what it returns; any unless given",
+        "seconds": "its time limit, at most 120; 10 unless given",
+    }
+    example = """\
+sums: {python: sums.py, with: {numbers: [3, 4, 5]}, gives: {total: number, even: [number]}}
+"""
+    files: ClassVar[dict[str, str]] = {
+        "sums.py": """\
+def compute(numbers):
+    return {"total": sum(numbers), "even": [n for n in numbers if n % 2 == 0]}
+"""
+    }
+    gives = '{"total": 12, "even": [4]}'
 
     def read(self, name: str, spec: dict[str, Located], place: Place, reading: Reading) -> Node:
-        only_keys(spec, (self.name, "with", "gives", "seconds"), f"{name}: python", reading.problems)
+        only_keys(spec, tuple(self.keys), f"{name}: python", reading.problems)
         script = Script(spec[self.name], reading, f"{name}: python")
         args = spec["with"].mapping(f"{name}: with") if "with" in spec else {}
         _check_signature(script, args, spec.get("with", spec[self.name]), name, reading)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
@@ -69,6 +69,8 @@ def read_sample(name: str, spec: Located, problems: Problems) -> Sample:
     """A sample from its mapping, `{int: [8, 60]}`. Raises InputError; notes what is wrong with its arguments."""
     fields = spec.mapping(f"{name}: what a parameter is drawn from")
     kinds = [key for key in fields if key in DRAWS]
+    # `{tree: photos, layout: trip}`: what is an option of another kind that is named here is that option
+    kinds = [key for key in kinds if not any(_has_option(other, key) for other in kinds if other != key)] or kinds
     if not kinds:
         known = DRAWS.names()
         if not fields:
@@ -97,11 +99,25 @@ def read_sample(name: str, spec: Located, problems: Problems) -> Sample:
     return Sample(name, spec.place, kind, template)
 
 
+def _has_option(kind: str, option: str) -> bool:
+    return option in DRAWS.get(kind).args.model_fields and kind not in DRAWS.get(option).args.model_fields
+
+
 @node_kind
 class SampleKind(NodeKind):
-    """A seeded draw that is no parameter: `{sample: {choice: [a, b]}}`."""
+    """A seeded draw that is no parameter: `{sample: {choice: [a, b]}}`.
+
+    Its value is what the draw gives (`draws` in the catalogue). It is drawn as a parameter is, but near-misses never vary it:
+    for what only dresses a task, and for draws that need a node's value (a `layout` of a table that a script made).
+    """
 
     name = "sample"
+    keys: ClassVar[dict[str, str]] = {"sample": "one draw, `{KIND: DOMAIN, OPTION: ...}`; all its options stand inside"}
+    example = """\
+size: {compute: 3}
+rows: {sample: {int: ["${size}", 3]}}
+"""
+    gives = "3"
 
     def read(self, name: str, spec: dict[str, Located], place: Place, reading: Reading) -> Node:
         for key in spec:

@@ -56,7 +56,7 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-@function(_GROUP, TEXT)
+@function(_GROUP, TEXT, example="date_format('2026-03-16', '%A, %o %B')")
 def date_format(moment: str, form: str = "%-d %B %Y") -> str:
     """A date in words: %d %-d %o (1st) %m %-m %B %b %A %a %Y %y %H %-H %I %-I %M %S %p."""
     time = _moment(moment)
@@ -69,50 +69,50 @@ def date_format(moment: str, form: str = "%-d %B %Y") -> str:
     return re.sub(r"%(-?.|$)", part, form)
 
 
-@function(_GROUP, TEXT)
+@function(_GROUP, TEXT, example="add_days('2026-02-27', 3)")
 def add_days(moment: str, days: int) -> str:
     """The date (and time) that many days later."""
     later = _moment(moment) + timedelta(days=days)
     return later.isoformat() if len(moment) > 10 else later.date().isoformat()
 
 
-@function(_GROUP, NUMBER)
+@function(_GROUP, NUMBER, example="days_between('2026-03-01', '2026-03-16')")
 def days_between(start: str, end: str) -> int:
     """Days from `start` to `end`; negative when `end` is earlier."""
     return (_moment(end).date() - _moment(start).date()).days
 
 
-@function(_GROUP, TEXT)
+@function(_GROUP, TEXT, example="day_of('2026-03-16T09:30')")
 def day_of(moment: str) -> str:
     """The date without the time."""
     return _moment(moment).date().isoformat()
 
 
-@function(_GROUP, TEXT)
+@function(_GROUP, TEXT, example="weekday('2026-03-16')")
 def weekday(moment: str) -> str:
     """`Monday`."""
     return _DAYS[_moment(moment).weekday()]
 
 
-@function(_GROUP, NUMBER)
+@function(_GROUP, NUMBER, example="year('2026-03-16')")
 def year(moment: str) -> int:
     """The year."""
     return _moment(moment).year
 
 
-@function(_GROUP, NUMBER)
+@function(_GROUP, NUMBER, example="month('2026-03-16')")
 def month(moment: str) -> int:
     """The month, 1 to 12."""
     return _moment(moment).month
 
 
-@function(_GROUP, NUMBER)
+@function(_GROUP, NUMBER, example="day('2026-03-16')")
 def day(moment: str) -> int:
     """The day of the month."""
     return _moment(moment).day
 
 
-@function(_GROUP, TEXT)
+@function(_GROUP, TEXT, example="month_name(3)")
 def month_name(number: int) -> str:
     """`3` is March."""
     if not 1 <= number <= 12:
@@ -120,7 +120,7 @@ def month_name(number: int) -> str:
     return _MONTHS[number - 1]
 
 
-@function(_GROUP, TEXT)
+@function(_GROUP, TEXT, example="month_end('2026-02-10')")
 def month_end(moment: str) -> str:
     """The last day of the date's month."""
     time = _moment(moment)
