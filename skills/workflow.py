@@ -38,6 +38,7 @@ class Workflow:
         source: its files by name, as text, to be kept with its tasks.
         order: parameters, nodes and `guest` in an order in which they can be made.
         remarks: what is allowed but below the library's standard.
+        unread: parameters and nodes that nothing reads; `remarks` names them too.
     """
 
     skill: Skill
@@ -54,6 +55,7 @@ class Workflow:
     solutions: dict[Channel, SolutionTemplate] = field(repr=False)
     rubric: Sequence = field(repr=False)
     remarks: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def channels(self) -> tuple[Channel, ...]:

@@ -91,12 +91,12 @@ class _Reader:
         assert wording is not None
         used = {"guest"}.union(wording.names, start.names, rubric.names, *(s.names for s in solutions.values()))
         used = used.union(*(step.names for step in steps.values()), *(r.condition.names for r in requires))
-        unused = [f"nothing reads {n!r}" for n, s in steps.items() if n not in used and not isinstance(s, Prepare)]
+        unread = tuple(n for n, s in steps.items() if n not in used and not isinstance(s, Prepare))
         return Workflow(
             skill=skill.model_copy(update={"parameters": {name: p.type for name, p in params.items()}}),
             version=self._version(steps), path=self.path, source=self._texts(), guest=guest, params=params, nodes=nodes,
             order=tuple(order), requires=tuple(requires), start=start, wording=wording, solutions=solutions,
-            rubric=rubric, remarks=(*wording.remarks(), *unused),
+            rubric=rubric, remarks=(*wording.remarks(), *(f"nothing reads {n!r}" for n in unread)), unread=unread,
         )  # fmt: skip
 
     def _keys(self) -> None:
