@@ -19,15 +19,14 @@ from rounds.workshop import Workshop
 def prepare_batch(round: int | None, skills: list[str], tasks: int) -> dict[str, str]:
     """One batch: all draws of the chosen skills, with bounded concurrency inside. Returns the faults left over."""
     with Workshop() as workshop, progress() as shown:
-        plan = register(workshop.warehouse, choose(skills), tasks=tasks, round=round)
-        draws = dict.fromkeys((w.version for w in plan.workflows), tasks)
-        tally = asyncio.run(prepare_tasks(workshop, plan.round, plan.workflows, draws, shown))
+        plan = register(workshop.warehouse, choose(skills), tasks=tasks, round=round, named=skills)
+        tally = asyncio.run(prepare_tasks(workshop, plan.round, plan.workflows, plan.draws, shown))
     return tally.faults | ({"budget": tally.budget} if tally.budget else {})
 
 
 @flow(name="prepare", flow_run_name=by_round("prepare"), retries=1, retry_delay_seconds=30)
 def prepare(round: int | None = None, skills: list[str] | None = None, tasks: int = 2) -> None:
-    """Materialize and probe `tasks` draws of each chosen skill; done work is skipped."""
+    """Materialize and probe `tasks` draws a chosen skill, divided by what a student came to; done work is skipped."""
     with Workshop() as workshop, alive(workshop.warehouse):
         faults = prepare_batch(round, skills or [], tasks)
         rows = workshop.warehouse.rows_of("acceptance_reasons")

@@ -27,19 +27,28 @@ from rounds.workshop import Workshop
 
 
 @task(name="round-batch", retries=1, retry_delay_seconds=10)
-def round_batch(round: int | None, skills: list[str], tasks: int) -> dict[str, Any]:
+def round_batch(round: int | None, skills: list[str], tasks: int, even: bool) -> dict[str, Any]:
     """Register, prepare, probe and play one round with bounded concurrency inside. Returns its report."""
     with Workshop() as workshop, progress() as shown:
-        plan = register(workshop.warehouse, choose(skills), tasks=tasks, round=round)
+        plan = register(workshop.warehouse, choose(skills), tasks=tasks, round=round, even=even, named=skills)
         report = asyncio.run(run_round(workshop, plan, shown))
     return {**asdict(report), "complete": report.complete}
 
 
 @flow(name="round", flow_run_name=by_round("whole"), retries=0)
-def generation_round(round: int | None = None, skills: list[str] | None = None, tasks: int = 2) -> dict[str, Any]:
-    """One generation round: until every chosen skill has `tasks` accepted tasks, each played on a real desktop."""
+def generation_round(
+    round: int | None = None, skills: list[str] | None = None, tasks: int = 2, even: bool = False
+) -> dict[str, Any]:
+    """One generation round: until the chosen skills have `tasks` accepted tasks on average, each played on a real desktop.
+
+    Args:
+        round: its number; none: the unfinished round of the same plan, else the next.
+        skills: skill ids or shell patterns; none: all. A retired skill is drawn only when its whole id is here.
+        tasks: accepted tasks a skill; divided by what a student came to.
+        even: the same number for every skill.
+    """
     with Workshop() as workshop, alive(workshop.warehouse):
-        report = round_batch(round, skills or [], tasks)
+        report = round_batch(round, skills or [], tasks, even)
         rows = workshop.warehouse.rows_of("tasks_by_skill")
     table("round", rows, f"round {report['round']}: {report['accepted']} tasks accepted")
     fail_on_faults(report["faults"])

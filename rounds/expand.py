@@ -1,7 +1,7 @@
 """Expand: what the deployment `forge/skill-expand` does in a round, with an endpoint or without.
 
-Always: harvest, if that was never done; validate the library and register it for the round; judge the skills by what a student
-came to. With an endpoint for the role `author`: have skills proposed where coverage is thin, and author what is wanted.
+Always: harvest, if that was never done; validate the library and register it for the round, with its tasks divided by what a
+student came to. With an endpoint for the role `author`: have skills proposed where coverage is thin, and author what is wanted.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from forge.records import BudgetError, InputError, ModelError, Skill, SkillState
 from preparers.base import PREPARERS
 from rounds.author import Commission, author_all
 from rounds.items import Progress
-from rounds.register import choose, register
+from rounds.register import Plan, choose, preview, register
 from rounds.workshop import Workshop
 from skills.authoring.brief import Limits
 from skills.expand import expand
-from skills.feedback import Standing, standings
+from skills.feedback import Standing
 from skills.loading import own_folder
 from skills.taxonomy import all_skills, harvest_file
 from warehouse.authorings import list_authorings
-from warehouse.shares import add_shares, student_results
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Order:
         skills: patterns of the workflows that are registered; all without one.
         apps: applications to expand; all that have preparers without one.
         count: workflows to author at most.
-        tasks: accepted tasks that a skill is to reach in the round.
+        tasks: accepted tasks that a skill is to reach in the round, on average.
         tokens: budget of all calls together; None: no limit.
         usd: the same in US dollars.
         limits: of one authoring run.
@@ -82,12 +81,13 @@ async def skill_expand(workshop: Workshop, order: Order, progress: Progress | No
     """
     apps = _apps(order.apps)
     found = Expanded(harvested=_harvest(order.harvest and not order.dry_run))
-    with workshop.warehouse.read() as connection:
-        found.shares = standings(student_results(connection))
     client = workshop.models.client("author", workshop.run) if order.count else None
     wanted = _wanted(apps, order.count)
     if order.dry_run:
-        found.registered = [_row(w, order.round) for w in choose(order.skills)]
+        plan = preview(
+            workshop.warehouse, choose(order.skills), tasks=order.tasks, round=order.round, named=order.skills
+        )
+        found.registered, found.shares = _rows(plan), list(plan.standings)
         found.note = f"would author {', '.join(s.id for s in wanted) or 'nothing'}"
         return found
     if client is not None:
@@ -98,11 +98,9 @@ async def skill_expand(workshop: Workshop, order: Order, progress: Progress | No
             f"no endpoint for the role author: with one, up to {order.count} of {len(_open(apps))} open skills would be "
             "authored, and new ones proposed"
         )
-    plan = register(workshop.warehouse, choose(order.skills), tasks=order.tasks, round=order.round)
+    plan = register(workshop.warehouse, choose(order.skills), tasks=order.tasks, round=order.round, named=order.skills)
     found.round = plan.round
-    found.registered = [_row(w, plan.round) for w in plan.workflows]
-    with workshop.warehouse.begin() as session:
-        add_shares(session, plan.round, [vars(s) for s in found.shares])
+    found.registered, found.shares = _rows(plan), list(plan.standings)
     return found
 
 
@@ -166,8 +164,12 @@ def _wanted(apps: Sequence[str], count: int) -> list[Skill]:
     return [s for s in _open(apps) if s.origin != "harvest"][:count]
 
 
-def _row(workflow: Any, round: int | None) -> dict[str, Any]:
-    return {
-        "round": round, "skill": workflow.skill.id, "version": workflow.version[:12],
-        "apps": " ".join(workflow.skill.apps), "channels": " ".join(workflow.channels),
-    }  # fmt: skip
+def _rows(plan: Plan) -> list[dict[str, Any]]:
+    shares = {s.skill: s.share for s in plan.standings}
+    return [
+        {
+            "round": plan.round, "skill": w.skill.id, "version": w.version[:12], "apps": " ".join(w.skill.apps),
+            "channels": " ".join(w.channels), "share": shares[w.skill.id], "tasks": plan.of(w),
+        }
+        for w in plan.workflows
+    ]  # fmt: skip

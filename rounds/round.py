@@ -1,4 +1,4 @@
-"""One generation round: register, materialize, probe, play, until every workflow has its accepted tasks."""
+"""One generation round: materialize, probe, play, until every workflow has the accepted tasks that the plan gives it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def run_round(workshop: Workshop, plan: Plan, progress: Progress | None = 
     report = RoundReport(plan.round)
     workshop.run = f"round-{plan.round}"
     expect(workshop, plan)
-    draws = dict.fromkeys((w.version for w in plan.workflows), plan.tasks)
+    draws = plan.draws
     for _ in range(WAVES):
         prepared = await prepare(workshop, plan.round, plan.workflows, draws, progress)
         report.faults, report.budget = prepared.faults, prepared.budget
@@ -73,7 +73,7 @@ async def run_round(workshop: Workshop, plan: Plan, progress: Progress | None = 
         if report.faults:
             continue
         lacking = {
-            w.version: plan.tasks - len(accepted(workshop, plan.round, w, draws[w.version])) for w in plan.workflows
+            w.version: plan.of(w) - len(accepted(workshop, plan.round, w, draws[w.version])) for w in plan.workflows
         }
         if all(n <= 0 for n in lacking.values()):
             break
@@ -158,8 +158,8 @@ def finish(workshop: Workshop, plan: Plan, report: RoundReport) -> None:
         good = len(accepted(workshop, plan.round, workflow))
         report.accepted += good
         report.rejected += len(workshop.warehouse.tasks_of_round(plan.round, workflow.version)) - good
-        if good < plan.tasks:
-            report.short[workflow.skill.id] = plan.tasks - good
+        if good < plan.of(workflow):
+            report.short[workflow.skill.id] = plan.of(workflow) - good
     note_taken(workshop, plan)
     if report.complete:
         with workshop.warehouse.begin() as session:

@@ -8,8 +8,9 @@ near 0 and 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 Z = 1.959964
@@ -34,7 +35,8 @@ class Standing:
         trials, passes: graded episodes of the student, and those of reward 1.
         low, high: bounds of its pass rate.
         state: `mastered` and `hopeless` skills are retired: they teach no more, or nothing yet.
-        share: of the next round's tasks; all shares sum to 1 (0 where every skill is retired).
+        share: of the next round's tasks; all shares sum to 1 (0 where every skill is retired). A retired skill has none,
+            unless it was asked for by name.
     """
 
     skill: str
@@ -58,11 +60,11 @@ def wilson(passes: int, trials: int, z: float = Z) -> tuple[float, float]:
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-def standings(results: Iterable[tuple[str, int, int]]) -> list[Standing]:
+def standings(results: Iterable[tuple[str, int, int]], named: Collection[str] = ()) -> list[Standing]:
     """What (skill, trials, passes) come to, sorted by skill.
 
     The weight of an active skill is what it may still lack: 1 less the lower bound of its rate. Weak and little tried skills
-    get more of the next round, well mastered ones less.
+    get more of the next round, well mastered ones less. A retired one weighs nothing, unless it is `named`.
     """
     rows = []
     for skill, trials, passes in sorted(results):
@@ -70,17 +72,33 @@ def standings(results: Iterable[tuple[str, int, int]]) -> list[Standing]:
         state: State = "active"
         if trials >= ENOUGH:
             state = "mastered" if low >= MASTERED else "hopeless" if high <= HOPELESS else "active"
-        rows.append((skill, trials, passes, low, high, state, max(LEAST, 1 - low) if state == "active" else 0.0))
+        weight = max(LEAST, 1 - low) if state == "active" or skill in named else 0.0
+        rows.append((skill, trials, passes, low, high, state, weight))
     total = math.fsum(row[-1] for row in rows) or 1.0
     return [Standing(*row[:-1], share=row[-1] / total) for row in rows]
 
 
-def allot(found: Iterable[Standing], tasks: int) -> dict[str, int]:
-    """How many of `tasks` each skill gets: by share, largest remainders first; retired skills get none."""
-    active = [s for s in found if s.share > 0]
-    exact = {s.skill: s.share * tasks for s in active}
-    counts = {skill: math.floor(value) for skill, value in exact.items()}
-    left = tasks - sum(counts.values()) if active else 0
-    for skill in sorted(exact, key=lambda name: (counts[name] - exact[name], name))[:left]:
-        counts[skill] += 1
+def apportion(found: Iterable[Standing], tasks: int) -> dict[str, int]:
+    """How many of `tasks` each skill gets: by share, largest remainders first, but one at least where it has a share at all.
+
+    Exact, so that equal shares of a multiple of their number are equal counts. Where there are fewer tasks than skills with
+    a share, each of these gets one all the same.
+    """
+    shares = {s.skill: Fraction(s.share) for s in found}
+    counts = dict.fromkeys(shares, 0)
+    live = {skill: share for skill, share in shares.items() if share > 0}
+    left = tasks
+    while live:
+        quotas = {skill: share * left / sum(live.values()) for skill, share in live.items()}
+        small = [skill for skill, quota in quotas.items() if quota < 1]
+        if not small:
+            counts |= {skill: math.floor(quota) for skill, quota in quotas.items()}
+            spare = left - sum(counts[skill] for skill in quotas)
+            for skill in sorted(quotas, key=lambda name: (counts[name] - quotas[name], name))[:spare]:
+                counts[skill] += 1
+            break
+        for skill in small:
+            counts[skill] = 1
+            del live[skill]
+        left = max(0, left - len(small))
     return counts

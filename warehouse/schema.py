@@ -17,10 +17,10 @@ from sqlalchemy import JSON, BigInteger, Double, ForeignKey, Index, Integer, Met
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
-SCHEMA = "0005"
+SCHEMA = "0006"
 """The schema version that this code writes: the newest migration's revision."""
 
-KNOWN_SCHEMAS = ("0001", "0002", "0003", "0004", "0005")
+KNOWN_SCHEMAS = ("0001", "0002", "0003", "0004", "0005", "0006")
 """Every revision, oldest first. A database with another one was written by a newer Forge."""
 
 Key = Integer().with_variant(BigInteger(), "postgresql")
@@ -456,7 +456,7 @@ class GroundingPairRow(Base):
 
 
 class SkillShareRow(Base):
-    """What a student came to in a skill when a round was planned, and the skill's share of that round."""
+    """What a student came to in a skill when a round was planned, and the skill's share of that round: its plan."""
 
     __tablename__ = "skill_shares"
 
@@ -468,6 +468,8 @@ class SkillShareRow(Base):
     high: Mapped[float]
     state: Mapped[str] = mapped_column(comment="active, mastered or hopeless")
     share: Mapped[float] = mapped_column(comment="of the round's tasks")
+    tasks: Mapped[int] = mapped_column(server_default="0", comment="accepted tasks that the round is to make")
+    plan: Mapped[str] = mapped_column(server_default=text("''"), comment="digest of the plan that this is of")
 
 
 class ClaimRow(Base):

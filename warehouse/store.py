@@ -113,17 +113,21 @@ class Warehouse:
         """
         if session.dialect.name == "postgresql":
             session.execute(text("LOCK TABLE rounds IN SHARE ROW EXCLUSIVE MODE"))  # two rounds get two numbers
+        number = self.round_number(session, plan, number)
         plan_digest = digest(dict(plan))
-        if number is None:
-            unfinished = select(func.min(RoundRow.number)).where(
-                RoundRow.plan_digest == plan_digest, RoundRow.state == "open"
-            )
-            number = session.scalar(unfinished)
-        if number is None:
-            number = (session.scalar(select(func.max(RoundRow.number))) or 0) + 1
         row = {"number": number, "plan": dict(plan), "plan_digest": plan_digest, "state": "open"}
         insert_new(session, RoundRow, [{**row, "created_at": time.time(), "finished_at": None}])
         return number
+
+    def round_number(self, connection: Connection, plan: Mapping[str, JSON], number: int | None = None) -> int:
+        """The number that `register_round` would give."""
+        if number is not None:
+            return number
+        same = select(func.min(RoundRow.number)).where(
+            RoundRow.plan_digest == digest(dict(plan)), RoundRow.state == "open"
+        )
+        unfinished = connection.scalar(same)
+        return unfinished if unfinished is not None else (connection.scalar(select(func.max(RoundRow.number))) or 0) + 1
 
     def finish_round(self, session: Connection, number: int) -> None:
         """Mark a round done."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.feedback import allot, standings, wilson
+from skills.feedback import apportion, standings, wilson
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,42 @@ def test_twenty_passes_are_not_yet_mastery_by_the_bound():
     assert one.state == "mastered"
 
 
+def test_a_retired_skill_that_is_named_weighs_as_any_other():
+    results = [("done", 200, 200), ("dead", 200, 0), ("new", 0, 0)]
+    assert apportion(standings(results), 9) == {"dead": 0, "done": 0, "new": 9}
+    named = {s.skill: s for s in standings(results, named={"done", "dead"})}
+    assert (named["done"].state, named["dead"].state) == ("mastered", "hopeless")
+    assert named["dead"].share == named["new"].share == pytest.approx(1 / 2.1)
+    assert apportion(named.values(), 21) == {"dead": 10, "done": 1, "new": 10}
+
+
+@pytest.mark.parametrize("count", [1, 3, 7, 12, 49])
+def test_without_results_all_get_the_same(count):
+    skills = [f"s{n}" for n in range(count)]
+    assert apportion(standings([(s, 0, 0) for s in skills]), 2 * count) == dict.fromkeys(skills, 2)
+
+
+def test_largest_remainders_come_first_and_a_small_share_is_one_task():
+    results = [("a", 0, 0), ("b", 0, 0), ("good", 400, 368)]  # weights 1, 1, 0.11
+    assert apportion(standings(results), 6) == {"a": 3, "b": 2, "good": 1}
+    assert apportion(standings(results), 2) == {"a": 1, "b": 1, "good": 1}
+    assert apportion([], 5) == {}
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 300), st.floats(0, 1)), max_size=12).map(
         lambda rows: [(f"s{n}", trials, int(trials * rate)) for n, (trials, rate) in enumerate(rows)]
     ),
     st.integers(0, 500),
 )
-def test_all_tasks_are_allotted(results, tasks):
+def test_all_tasks_are_apportioned(results, tasks):
     found = standings(results)
-    counts = allot(found, tasks)
-    assert sum(counts.values()) == (tasks if any(s.share for s in found) else 0)
-    assert all(abs(counts[s.skill] - s.share * tasks) < 1 for s in found if s.share)
+    counts = apportion(found, tasks)
+    live = [s for s in found if s.share]
+    assert sum(counts.values()) == (max(tasks, len(live)) if live else 0)
+    assert all((counts[s.skill] > 0) == (s.share > 0) for s in found)
+    for one in live:  # never more than a rounding above its share; below it only for those that are raised to one
+        assert counts[one.skill] < one.share * tasks + 1 or counts[one.skill] == 1
+    assert [counts[s.skill] for s in sorted(live, key=lambda s: (s.share, counts[s.skill]))] == sorted(
+        counts[s.skill] for s in live
+    )
