@@ -2,6 +2,7 @@
 
 from verifiers.files import archive as archive
 from verifiers.files import content as content
+from verifiers.files import contents as contents
 from verifiers.files import elsewhere as elsewhere
 from verifiers.files import moving as moving
 from verifiers.files import picture as picture

@@ -84,7 +84,7 @@ def content(case: Case, args: Content) -> Finding:
     found = normal(text, args.how)
     if not args.ordered:
         wanted, found = "\n".join(sorted(wanted.split("\n"))), "\n".join(sorted(found.split("\n")))
-    return Finding(float(found == wanted), f"{args.path}: {_first_difference(wanted, found)}")
+    return Finding(float(found == wanted), f"{args.path}: {first_difference(wanted, found)}")
 
 
 @mutants("files.content")
@@ -119,7 +119,7 @@ def _same(case: Case, args: Content, data: bytes) -> Finding:
     with case.after.reading(args.path):
         found = normal(read_text(args.path, data), args.how)
     text = normal(read_text(args.same_as, wanted), args.how)
-    return Finding(float(found == text), f"{args.path} against {where}: {_first_difference(text, found)}")
+    return Finding(float(found == text), f"{args.path} against {where}: {first_difference(text, found)}")
 
 
 def _parts(args: Content, text: str) -> Finding:
@@ -200,7 +200,8 @@ def _neighbour(case: Case, args: Content, data: bytes) -> bytes | None:
     return None
 
 
-def _first_difference(wanted: str, found: str) -> str:
+def first_difference(wanted: str, found: str) -> str:
+    """Where two normal texts part, for a reader of the evidence."""
     if wanted == found:
         return f"all {wanted.count(chr(10)) + 1} lines are as expected"
     one, two = wanted.split("\n"), found.split("\n")

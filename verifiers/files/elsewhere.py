@@ -86,8 +86,9 @@ def _changed(case: Case, before: Entry | None, after: Entry | None, args: Change
         standard = after.kind == "folder" and (after.path in STANDARD_FOLDERS or holds_bookkeeping(after.path))
         return None if above or standard else f"is new ({after.kind})"
     if after is None or before is None:
-        folder = before is not None and before.kind == "folder"
-        free = folder and (holds_bookkeeping(before.path) or _only_allowed_below(case, before.path, args))
+        if before is None or before.kind != "folder":
+            return "is gone"
+        free = holds_bookkeeping(before.path) or _only_allowed_below(case, before.path, args)
         return None if free else "is gone"
     if before.kind != after.kind:
         return f"was a {before.kind} and is a {after.kind}"

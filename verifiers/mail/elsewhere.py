@@ -31,6 +31,7 @@ class ChangedElsewhere(MailArgs):
     """What may change; everything else in every folder, the address book, the filters and accounts must be as before."""
 
     messages: Words = Field((), description="ids of messages that may be moved, marked, copied or deleted")
+    read: Words = Field((), description="ids of messages that may become read or unread, and nothing else")
     folders: Words = Field((), description="folders that may come or go, and that may get new messages (Drafts)")
     emptied: Words = Field((), description="folders whose messages may go")
     contacts: Words = Field((), description="names or addresses of cards that may come, go or change")
@@ -41,9 +42,12 @@ class ChangedElsewhere(MailArgs):
     keep_unread: bool = Field(False, description="a message may not become read, even by being shown")
 
 
-@check("mail.changed_elsewhere", ChangedElsewhere)
+@check("mail.changed_elsewhere", ChangedElsewhere, version=2)
 def changed_elsewhere(case: Case, args: ChangedElsewhere) -> Finding:
-    """Every other message, flag, tag, folder, contact, filter and account is as it was."""
+    """Every other message, flag, tag, folder, contact, filter and account is as it was.
+
+    A message that becomes read because it was opened is no damage (but see `keep_unread`); one that becomes unread is.
+    """
     parts = ("folders", "contacts", "lists", "filters")
     before, after = opened(case.before, args, *parts), opened(case.after, args, *parts)
     damage = [
@@ -74,8 +78,13 @@ def over_edits(case: Case, args: ChangedElsewhere, rng: random.Random) -> Iterat
         if "tags" not in args.aspects:
             tag = rng.choice([key for key in mailkit.TAGS.values() if key not in mail.tags])
             yield Mutant("tagged", on(lambda p, m: p.tag(m, tag)), note=f"{shown_mail}: {tag}")
-        if mail.read and "read" not in args.aspects:
+        if mail.read and "read" not in args.aspects and mail.id not in args.read:
             yield Mutant("unread", on(lambda p, m: p.flag(m, read=False)), note=shown_mail)
+        unread = [m for m in free if not m.read and m.id not in args.read]
+        if args.keep_unread and unread and "read" not in args.aspects:
+            other = rng.choice(unread)
+            note = f"{other.subject!r} in {other.folder}"
+            yield Mutant("read-as-well", _on(args, other, lambda p, m: p.flag(m, read=True)), note=note)
         yield Mutant("deleted", on(lambda p, m: p.delete(m)), only=False, note=shown_mail)
         target = rng.choice([f for f in after.folders if f not in (mail.folder, mailkit.OUTBOX)])
         yield Mutant("moved", on(lambda p, m: p.move(m, target)), only=False, note=f"{shown_mail} to {target}")
@@ -150,7 +159,8 @@ def _marks(old: ReadMail, new: ReadMail, args: ChangedElsewhere) -> Iterator[str
     for name in _ASPECTS:
         if name not in args.aspects and getattr(old, name) != getattr(new, name):
             yield f"{where} is {'now' if getattr(new, name) else 'no longer'} {name}"
-    if "read" not in args.aspects and ((old.read and not new.read) or (args.keep_unread and new.read and not old.read)):
+    free = "read" in args.aspects or old.id in args.read
+    if not free and ((old.read and not new.read) or (args.keep_unread and new.read and not old.read)):
         yield f"{where} is now {'read' if new.read else 'unread'}"
     if "tags" not in args.aspects and set(old.tags) != set(new.tags):
         yield f"{where} has tags {', '.join(new.tags) or 'none'} instead of {', '.join(old.tags) or 'none'}"

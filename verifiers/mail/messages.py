@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from forge.harness.layers.mail.python import mailkit
 from preparers.thunderbird.reading import ReadMail, ReadProfile
 from verifiers.base import Case, Finding, Mutant, check, mutants
+from verifiers.credit import credit
 from verifiers.mail.profile import MailArgs, Words, by_id, kit, named, opened, tag_keys
 
 
@@ -72,19 +73,22 @@ class Count(MailArgs):
         return self
 
 
-@check("mail.in_folder", InFolder)
+@check("mail.in_folder", InFolder, version=2)
 def in_folder(case: Case, args: InFolder) -> Finding:
-    """The messages are in the folder, once each, and nowhere else (but where copies are asked for)."""
-    after = opened(case.after, args, "folders")
+    """The messages are in the folder, once each, and nowhere else (but where copies are asked for).
+
+    Of several messages, those that lay there before earn nothing.
+    """
     places = sorted([args.folder, *args.also_in])
-    right, said = 0, []
-    for wanted in args.messages:
-        found = sorted(mail.folder for mail in by_id(after.messages, wanted))
-        right += found == places
-        if found != places:
-            said.append(f"{named(after, wanted)} is in {', '.join(found) or 'no folder'}, not in {', '.join(places)}")
-    evidence = "; ".join(said) or f"{len(args.messages)} message(s) in {', '.join(places)} and nowhere else"
-    return Finding(right / len(args.messages), evidence)
+
+    def lies(profile: ReadProfile, wanted: str) -> str:
+        found = sorted(mail.folder for mail in by_id(profile.messages, wanted))
+        if found == places:
+            return ""
+        return f"{named(profile, wanted)} is in {', '.join(found) or 'no folder'}, not in {', '.join(places)}"
+
+    score, said = _each(case, args, lies)
+    return Finding(score, said or f"{len(args.messages)} message(s) in {', '.join(places)} and nowhere else")
 
 
 @mutants("mail.in_folder")
@@ -114,19 +118,21 @@ def misplaced(case: Case, args: InFolder, rng: random.Random) -> Iterator[Mutant
     yield Mutant("twice", twice, audit=True, note="two copies in the folder")
 
 
-@check("mail.flags", Flags)
+@check("mail.flags", Flags, version=2)
 def flags(case: Case, args: Flags) -> Finding:
-    """Every copy of the messages is read or unread, starred, replied, forwarded as asked."""
-    after = opened(case.after, args, "folders")
-    right, said = 0, []
-    for wanted in args.messages:
-        copies = by_id(after.messages, wanted)
+    """Every copy of the messages is read or unread, starred, replied, forwarded as asked.
+
+    Of several messages, those that were so before earn nothing.
+    """
+
+    def differs(profile: ReadProfile, wanted: str) -> str:
+        copies = by_id(profile.messages, wanted)
         wrong = sorted({f"{k} {getattr(m, k)}" for m in copies for k, v in args.wanted().items() if getattr(m, k) != v})
-        right += bool(copies) and not wrong
-        if not copies or wrong:
-            said.append(f"{named(after, wanted)}: {', '.join(wrong) or 'not in any folder'}")
+        return "" if copies and not wrong else f"{named(profile, wanted)}: {', '.join(wrong) or 'not in any folder'}"
+
     asked = ", ".join(f"{name} {value}" for name, value in args.wanted().items())
-    return Finding(right / len(args.messages), f"asked {asked}; " + ("; ".join(said) or "so it is"))
+    score, said = _each(case, args, differs)
+    return Finding(score, f"asked {asked}; {said or 'so it is'}")
 
 
 @mutants("mail.flags")
@@ -151,23 +157,24 @@ def other_flags(case: Case, args: Flags, rng: random.Random) -> Iterator[Mutant]
     yield Mutant("expunged", _everywhere(args, wanted, lambda p, m: p.expunge(m)), only=False, audit=True)
 
 
-@check("mail.tags", Tags)
+@check("mail.tags", Tags, version=2)
 def tags(case: Case, args: Tags) -> Finding:
-    """Every copy of the messages has the tags, and no others unless that does not matter."""
-    after = opened(case.after, args, "folders")
-    asked = tag_keys(after, args.tags)
-    right, said = 0, []
-    for wanted in args.messages:
-        copies = by_id(after.messages, wanted)
-        have = [set(mail.tags) for mail in copies]
-        good = bool(copies) and all(tags == asked if args.exactly else tags >= asked for tags in have)
-        right += good
-        if not good:
-            shown = " / ".join(", ".join(sorted(tags)) or "no tags" for tags in have) or "not in any folder"
-            said.append(f"{named(after, wanted)}: {shown}")
+    """Every copy of the messages has the tags, and no others unless that does not matter.
+
+    Of several messages, those that had them before earn nothing.
+    """
+    asked = tag_keys(opened(case.after, args, "folders"), args.tags)
+
+    def differs(profile: ReadProfile, wanted: str) -> str:
+        have = [set(mail.tags) for mail in by_id(profile.messages, wanted)]
+        if have and all(tags == asked if args.exactly else tags >= asked for tags in have):
+            return ""
+        shown = " / ".join(", ".join(sorted(tags)) or "no tags" for tags in have) or "not in any folder"
+        return f"{named(profile, wanted)}: {shown}"
+
     word = "exactly" if args.exactly else "at least"
-    evidence = f"asked {word} {', '.join(sorted(asked)) or 'none'}; " + ("; ".join(said) or "so it is")
-    return Finding(right / len(args.messages), evidence)
+    score, said = _each(case, args, differs)
+    return Finding(score, f"asked {word} {', '.join(sorted(asked)) or 'none'}; {said or 'so it is'}")
 
 
 @mutants("mail.tags")
@@ -320,3 +327,11 @@ def _neighbour(after: ReadProfile, wanted: tuple[str, ...], rng: random.Random) 
 
 def _raw(root: Path, mail: ReadMail) -> bytes:
     return mailkit.Profile(root).one(mail.folder, id=mail.id).raw
+
+
+def _each(case: Case, args: InFolder | Flags | Tags, fault: Callable[[ReadProfile, str], str]) -> tuple[float, str]:
+    """(score, what is wrong) of a property of each message; `fault` says what a message lacks, or nothing."""
+    before, after = opened(case.before, args, "folders"), opened(case.after, args, "folders")
+    wrong = [fault(after, wanted) for wanted in args.messages]
+    was = [not fault(before, wanted) for wanted in args.messages]
+    return credit(was, [not one for one in wrong]), "; ".join(one for one in wrong if one)

@@ -286,6 +286,27 @@ def test_being_shown_is_no_damage_but_becoming_unread_is(after: Desk) -> None:
     assert after.score("mail.changed_elsewhere") == 0.0
 
 
+def test_messages_that_may_only_be_read_may_be_nothing_else(after: Desk) -> None:
+    after.kit.flag(after.take(1), read=True)
+    after.kit.flag(after.take(2), read=False)
+    strict = {"keep_unread": True}
+    assert after.score("mail.changed_elsewhere", read=[mid(2)], **strict) == 0.0
+    assert after.score("mail.changed_elsewhere", read=[mid(1), mid(2)], **strict) == 1.0
+    after.kit.flag(after.take(1), starred=True)
+    assert after.finding("mail.changed_elsewhere", read=[mid(1), mid(2)])[0] == 0.0
+
+
+def test_of_several_messages_those_that_were_right_before_earn_nothing(after: Desk) -> None:
+    read = {"messages": [mid(1), mid(2)], "read": True}  # the second is read already
+    assert after.score("mail.flags", **read) == 0.0
+    after.kit.flag(after.take(1), read=True)
+    assert after.score("mail.flags", **read) == 1.0
+    there = {"messages": [mid(3), mid(14)], "folder": "Projects/Apollo"}
+    assert after.score("mail.in_folder", **there) == 0.0
+    after.kit.move(after.take(3), "Projects/Apollo")
+    assert after.score("mail.in_folder", **there) == 1.0
+
+
 OVER_EDITS: list[tuple[Callable[[Desk], Any], dict[str, Any], str]] = [
     (lambda d: d.kit.move(d.take(3), "Projects"), {"messages": mid(3)}, "went from Inbox to Projects"),
     (lambda d: d.kit.copy(d.take(3), "Projects"), {"messages": mid(3)}, "was copied to Projects"),
