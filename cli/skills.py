@@ -9,6 +9,9 @@ import typer
 
 app = typer.Typer(help="Skills and their workflows: list, show, new, validate, author.", no_args_is_help=True)
 
+AUTHORED = ("skill", "mode", "outcome", "steps", "answered", "failed", "prompt_tokens", "completion_tokens", "reason")
+"""Columns of the table of authoring runs: `answered` and `failed` are calls of the model."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 Endpoint = Annotated[
     str, typer.Option(help="Which endpoint the author is; default: as endpoints.yaml or FORGE_LLM_ROLES say.")
@@ -181,8 +184,7 @@ def expand(
     columns = ["skill", "apps", "channels", "version"]
     print_table(f"{len(found.registered)} workflows", columns, [[r[c] for c in columns] for r in found.registered])
     if found.authored:
-        columns = ["skill", "outcome", "steps", "calls", "prompt_tokens", "completion_tokens", "reason"]
-        print_table("Authored", columns, [[r[c] for c in columns] for r in found.authored])
+        print_table("Authored", list(AUTHORED), [[r[c] for c in AUTHORED] for r in found.authored])
     if found.refused:
         print_table("Refused proposals", ["skill", "why"], found.refused)
     print(f"{found.harvested} candidates harvested. {found.note}".strip())
@@ -201,12 +203,17 @@ def author(
     smoke: Annotated[int, typer.Option(min=2, max=100, help="Draws of the smoke batch before promotion.")] = 10,
     parallel: Annotated[int, typer.Option(min=1, max=64, help="Skills in work at once.")] = 2,
     single: Annotated[bool, typer.Option("--single-task", help="The baseline: one task from scratch.")] = False,
+    afresh: Annotated[
+        bool, typer.Option("--afresh", help="Set the kept conversation aside and begin anew, also what had ended.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No line for every turn and call.")] = False,
     endpoint: Endpoint = "",
     as_json: Json = False,
 ) -> None:
     """Let a model author workflows: it drafts, tries, mends and submits; what passes is promoted into the library.
 
-    Needs an endpoint for the role `author`. A run that was interrupted goes on with the same conversation.
+    Needs an endpoint for the role `author`. A run that was interrupted goes on with the same conversation. Every turn and
+    call has a line on standard error.
 
     Examples:
 
@@ -218,7 +225,7 @@ def author(
 
     from forge.records import Settings
     from forge.records.printable import printable
-    from rounds.author import Commission, author_all, skill_of
+    from rounds.author import Commission, author_all, skill_of, start_afresh
     from rounds.models import choosing
     from rounds.play import model_for
     from rounds.terminal import Bars, print_json, print_table
@@ -234,15 +241,19 @@ def author(
     with Workshop(choosing(Settings(), "author", endpoint)) as workshop:
         commissions = [Commission(s, round_, library, mode, limits, smoke) for s in wanted]
         model = model_for(workshop, "author")
+        for each in commissions if afresh else ():
+            start_afresh(workshop, each)
         with Bars() as bars:
-            tally = asyncio.run(author_all(workshop, commissions, model, limit=parallel, progress=bars))
+            tell = (lambda line: None) if quiet else bars.say
+            job = author_all(workshop, commissions, model, limit=parallel, progress=bars, tell=tell)
+            tally = asyncio.run(job)
         with workshop.warehouse.read() as connection:
-            rows = [r for r in list_authorings(connection) if (r["skill"], r["mode"]) in {(s.id, mode) for s in wanted}]
+            keys = {(round_, s.id, mode) for s in wanted}
+            rows = [r for r in list_authorings(connection) if (r["round"], r["skill"], r["mode"]) in keys]
     if as_json:
         print_json({"authorings": rows, "faults": tally.faults})
     else:
-        columns = ["skill", "mode", "outcome", "steps", "calls", "prompt_tokens", "completion_tokens", "reason"]
-        print_table("Authored", columns, [[r[c] for c in columns] for r in rows])
+        print_table("Authored", list(AUTHORED), [[r[c] for c in AUTHORED] for r in rows])
     for key, fault in tally.faults.items():
         typer.echo(printable(f"{key}: {fault}"), err=True)
     if tally.faults:

@@ -13,17 +13,19 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from forge.llm import Client
-from forge.records import InputError, ModelError, Skill, SkillState, digest
+from forge.llm import Client, EndpointDownError
+from forge.records import InputError, Skill, SkillState, digest
 from rounds.items import Item, Progress, Tally, Writes, run_items
 from rounds.smoke import WorkshopBench
 from rounds.workshop import Workshop
-from skills.authoring.agent import author
+from skills.authoring.agent import Tell, author
 from skills.authoring.brief import Brief, Limits, Mode, Outcome, Report
 from skills.authoring.draft import Draft
+from warehouse import Warehouse
 from warehouse.authorings import add_authoring, lessons_for
 
 
@@ -77,6 +79,15 @@ class FileKeeper:
             return None
         return found
 
+    def set_aside(self, number: int) -> Path | None:
+        """Rename the state's file, where there is one; its new path."""
+        target = self.path.with_suffix(f".{number}.json")
+        try:
+            os.replace(self.path, target)
+        except FileNotFoundError:
+            return None
+        return target
+
     def save(self, state: dict[str, Any]) -> None:
         """Replace the state. A full disk leaves the old one (OSError)."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,8 +110,9 @@ async def author_all(
     *,
     limit: int = 2,
     progress: Progress | None = None,
+    tell: Tell = lambda line: None,
 ) -> Tally:
-    """Author skills, at most `limit` at a time; each by one worker, however many run.
+    """Author skills, at most `limit` at a time; each by one worker, however many run. `tell` is told what each is at.
 
     Returns:
         What was done; how each ended is a row of `authorings`. An endpoint that is down is a fault: the claim is given
@@ -108,40 +120,80 @@ async def author_all(
     """
 
     async def work(commission: Commission) -> Writes:
-        return await author_one(workshop, commission, model)
+        return await author_one(workshop, commission, model, tell)
 
     items = [commission.item for commission in commissions]
     return await run_items(workshop.warehouse, "author", items, work, limit=limit, progress=progress)
 
 
-async def author_one(workshop: Workshop, commission: Commission, model: Client) -> Writes:
+async def author_one(
+    workshop: Workshop, commission: Commission, model: Client, tell: Tell = lambda line: None
+) -> Writes:
     """Author one skill and promote what came of it.
 
     Raises:
         DesktopError: the machine failed; the conversation is kept.
-        ModelError: the endpoint is down; the conversation is kept.
+        EndpointDownError: the endpoint gave no answer; the conversation is kept.
     """
     warehouse = workshop.warehouse
     model = workshop.models.serving(model, commission.skill.id)
     with warehouse.read() as connection:
         lessons = lessons_for(connection, commission.skill.apps)
     brief = Brief(commission.skill, commission.mode, lessons, commission.limits, commission.smoke)
-    keeper = FileKeeper(workshop.settings.home.resolve() / "authoring" / f"{digest(commission.key)[:16]}.json")
+    keeper = keeper_of(workshop, commission)
     budget = model.budget.part(
         f"authoring {commission.skill.id}", tokens=commission.limits.tokens,
-        source=lambda: warehouse.ledger.spent_for(commission.subject),
+        source=partial(_spent, warehouse, commission, (keeper.load() or {}).get("before", [0, 0.0])),
     )  # fmt: skip
     counted = model.within(stage="author", workflow=commission.skill.id, budget=budget)
-    report, draft = await author(brief, counted, WorkshopBench(workshop), keeper, subject=commission.subject)
+    report, draft = await author(
+        brief, counted, WorkshopBench(workshop), keeper, subject=commission.subject,
+        tell=lambda line: tell(f"{commission.skill.id}: {line}"),
+    )  # fmt: skip
     if report.outcome is Outcome.ENDPOINT_DOWN:
-        raise ModelError(
-            f"authoring {commission.skill.id}: {report.reason}", mend="start the endpoint and run it again"
+        again = "the same command goes on with the conversation"
+        raise EndpointDownError(
+            f"authoring {commission.skill.id}: {report.reason}",
+            mend=f"{report.mend}; {again}" if report.mend else again,
         )
     workflow = None
     if report.outcome is Outcome.AUTHORED and commission.mode == "workflow":
         workflow = promote(draft, commission.into)
     conversation = warehouse.blobs.put(json.dumps(keeper.load() or {}, ensure_ascii=False).encode())
     return _writes(workshop, commission, report, draft, workflow, conversation)
+
+
+def keeper_of(workshop: Workshop, commission: Commission) -> FileKeeper:
+    """Who keeps a commission's conversation."""
+    return FileKeeper(workshop.settings.home.resolve() / "authoring" / f"{digest(commission.key)[:16]}.json")
+
+
+def start_afresh(workshop: Workshop, commission: Commission) -> Path | None:
+    """Set a kept conversation aside, so that the skill is authored anew: with other answers, and a budget of its own.
+
+    A skill that had been authored, or given up, is open again; its row stays until the new run ends.
+
+    Returns:
+        Where the old conversation lies now; None when there was none.
+
+    Raises:
+        InputError: somebody is authoring it now.
+    """
+    warehouse = workshop.warehouse
+    if warehouse.claims.is_held("author", commission.key):
+        raise InputError(f"{commission.skill.id} is being authored now", mend="wait for it, or stop that run first")
+    keeper = keeper_of(workshop, commission)
+    begun = int((keeper.load() or {}).get("begun", 0)) + 1
+    aside = keeper.set_aside(begun)
+    keeper.save({"begun": begun, "before": list(warehouse.ledger.spent_for(commission.subject))})
+    warehouse.claims.reopen("author", [commission.key], done=True)
+    return aside
+
+
+def _spent(warehouse: Warehouse, commission: Commission, before: Sequence[float]) -> tuple[int, float]:
+    """What this conversation has spent; conversations that were set aside have had theirs."""
+    tokens, usd = warehouse.ledger.spent_for(commission.subject)
+    return tokens - int(before[0]), usd - before[1]
 
 
 def promote(draft: Draft, library: Path) -> Path:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import skills
-from forge.desktop import run_boxed
+from forge.desktop import Completed, run_boxed
 from forge.records import DesktopError, Grading, NearMiss, Probe, ProbeKind, Solution, Task, Verdict
 from rounds.items import Item, Writes
 from rounds.workshop import Workshop
@@ -32,6 +32,12 @@ NEIGHBOURS = 3
 """How many solutions with one parameter changed are run against a task."""
 
 STEP_SECONDS = 60.0
+
+SCRIPT = "\n-- the script: "
+"""What stands between a solution's verdict and how its script failed, in the evidence of a red probe."""
+
+LAST_LINES = 15
+"""Lines of a failing script's errors that are kept: the last ones say what it was."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +55,11 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Played:
-    """What a file-level solution left behind."""
+    """What a file-level solution left behind; `failure` says which step failed and how, or what was printed."""
 
     home: Path
     answer: str | None
-    output: str
+    failure: str
 
 
 def probe(workshop: Workshop, candidate: Candidate) -> Writes:
@@ -113,7 +119,7 @@ class _Probing:
             ProbeKind.SOLUTION, f"terminal#{number}", "the solution scores 1", verdict, verdict.passed, began
         )
         if not verdict.passed:
-            probe = probe.model_copy(update={"evidence": probe.evidence + solved.output[-800:]})
+            probe = probe.model_copy(update={"evidence": probe.evidence + SCRIPT + solved.failure})
         return probe, verdict
 
     def _spoiled(self, before: Path, solved: Played) -> Iterator[Probe]:
@@ -174,8 +180,8 @@ class _Probing:
     def _run(self, solution: Solution, before: Path) -> Iterator[Played]:
         """Play a terminal solution in a box on a fresh copy of the initial state."""
         with self._copy(before) as home:
-            answer, output = None, []
-            for step in solution.steps:
+            answer, failure, printed = None, "", b""
+            for number, step in enumerate(solution.steps, 1):
                 if step.move == "answer":
                     answer = str(step.value)
                     continue
@@ -183,8 +189,9 @@ class _Probing:
                     ["bash", "-c", str(step.value)], home=home, guest=self.task.guest, timeout=STEP_SECONDS,
                     layers=self.workshop.layers(self.workshop.harness("terminal")),
                 )  # fmt: skip
-                output.append((done.stdout + done.stderr).decode(errors="replace"))
-            yield Played(home, answer, "\n".join(output))
+                printed += done.stdout + done.stderr
+                failure = failure or _failure(done, f"step {number} of {len(solution.steps)}")
+            yield Played(home, answer, failure or f"every step ended with exit code 0{_ending(printed)}")
 
     @contextmanager
     def _copy(self, home: Path) -> Iterator[Path]:
@@ -196,6 +203,20 @@ class _Probing:
             yield copy
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _failure(done: Completed, step: str) -> str:
+    """How a step failed, with the end of what it said; empty when it did not."""
+    if done.timed_out:
+        return f"{step} did not end within {STEP_SECONDS:g} s{_ending(done.stderr or done.stdout)}"
+    if done.exit_code != 0:
+        return f"{step} ended with exit code {done.exit_code}{_ending(done.stderr or done.stdout)}"
+    return ""
+
+
+def _ending(data: bytes) -> str:
+    lines = data[-8000:].decode(errors="replace").rstrip().splitlines()[-LAST_LINES:]
+    return "; the last that it said:\n" + "\n".join(line[:300] for line in lines) if lines else ""
 
 
 def copy_home(source: Path, target: Path) -> None:

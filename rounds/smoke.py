@@ -8,23 +8,25 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import skills
-from forge.records import Channel, Probe, ProbeKind, Task
-from rounds.items import Item, Tally, run_items
+from forge.records import Channel, EndedBy, Grading, InputError, Probe, ProbeKind, Task, Trajectory, Verdict
+from rounds.items import Item, Tally, Writes, run_items
 from rounds.materialize import Ticket, mark_near_duplicates, materialize
 from rounds.play import Part, open_start, play_part
-from rounds.probe import Candidate, probe
+from rounds.probe import SCRIPT, Candidate, probe
 from rounds.register import register
 from rounds.round import is_of_desktop
 from rounds.workshop import Workshop
 from skills import Draw, Workflow
+from skills.authoring.breakage import is_of_machine, redacted, told
 from skills.authoring.port import Performed, Smoke, Tried
+from skills.kitchen import Kitchen
 from warehouse import Warehouse
 
 ROUND = 1
@@ -42,18 +44,16 @@ class WorkshopBench:
     def __init__(self, workshop: Workshop):
         self.workshop = workshop
 
-    async def draws(self, workflow: Workflow, count: int) -> list[Draw]:
-        """The first draws, one after another."""
+    async def draws(self, workflow: Workflow, count: int, first: int = 0) -> list[Draw]:
+        """Draws one after another, from the `first`-th on."""
         kitchen = self.workshop.kitchen()
         return await asyncio.to_thread(
-            lambda: [skills.draw(workflow, Ticket(ROUND, workflow, n).seed, kitchen) for n in range(count)]
+            lambda: [drawn(workflow, number, kitchen) for number in range(first, first + count)]
         )
 
     async def picture(self, workflow: Workflow, seed: int) -> bytes:
         """The desktop as the agent of the `seed`-th draw finds it, as a PNG."""
-        draw = await asyncio.to_thread(
-            skills.draw, workflow, Ticket(ROUND, workflow, seed).seed, self.workshop.kitchen()
-        )
+        draw = await asyncio.to_thread(drawn, workflow, seed, self.workshop.kitchen())
 
         def look() -> bytes:
             files = [(f.path, f.data, f.mode, f.folder) for f in draw.files if f.role != "gold"]
@@ -74,8 +74,7 @@ class WorkshopBench:
         if count == 1:
             return [0]
         kitchen = self.workshop.kitchen()
-        seeds = [Ticket(ROUND, workflow, n).seed for n in range(CANDIDATES * count)]
-        resolved = [skills.draw(workflow, seed, kitchen, files=False).task.resolved for seed in seeds]
+        resolved = [drawn(workflow, n, kitchen, files=False).task.resolved for n in range(CANDIDATES * count)]
         corners = [_corners_of(workflow, each, resolved) for each in resolved]
         chosen: list[int] = []
         covered: set[tuple[str, str]] = set()
@@ -97,35 +96,89 @@ def beside(workshop: Workshop) -> Iterator[Workshop]:
             yield workshop.sharing(warehouse)
 
 
+def drawn(workflow: Workflow, number: int, kitchen: Kitchen, *, files: bool = True) -> Draw:
+    """A workflow's `number`-th draw.
+
+    Raises:
+        InputError: whatever breaks in it is the author's to know, with the draw's number.
+        DesktopError, ModelError: the machine or an endpoint failed.
+    """
+    try:
+        return skills.draw(workflow, Ticket(ROUND, workflow, number).seed, kitchen, files=files)
+    except Exception as error:
+        if is_of_machine(error):
+            raise
+        raise InputError(f"draw {number}: {told(error)}") from error
+
+
+@dataclass
+class _Breakage:
+    """What broke in our code on some item, by who knows what was tried; such an item is not tried again."""
+
+    found: dict[str, None] = field(default_factory=dict)
+
+    def guarding(self, name: str, work: Callable[[], Writes]) -> Writes:
+        """Do the work; what breaks is noted under the name and ends the item."""
+        try:
+            return work()
+        except Exception as error:
+            self._note(name, error)
+            raise InputError(told(error)) from error
+
+    async def guarding_async(self, name: str, work: Awaitable[Writes]) -> Writes:
+        """The same for a coroutine."""
+        try:
+            return await work
+        except Exception as error:
+            self._note(name, error)
+            raise InputError(told(error)) from error
+
+    def _note(self, name: str, error: Exception) -> None:
+        """Note it. Raises the error itself when the machine failed."""
+        if is_of_machine(error):
+            raise error
+        self.found[f"{name}: {told(error)}"] = None
+
+
 async def _run(workshop: Workshop, workflow: Workflow, ordinals: Sequence[int], play: bool) -> Smoke:
     warehouse = workshop.warehouse
     register(warehouse, [workflow], tasks=len(ordinals), round=ROUND)
     kitchen = workshop.kitchen()
     tickets = [Ticket(ROUND, workflow, n) for n in ordinals]
     for ticket in tickets:  # what the author wrote wrong is raised here, as it is; the draws are kept for `materialize`
-        await asyncio.to_thread(skills.draw, workflow, ticket.seed, kitchen)
-    limit = workshop.workers
-    items = [t.item for t in tickets]
-    tally = await run_items(warehouse, "materialize", items, lambda t: materialize(workshop, t), limit=limit)
+        await asyncio.to_thread(drawn, workflow, ticket.ordinal, kitchen)
+    limit, broken = workshop.workers, _Breakage()
+    numbers = {ticket.seed: ticket.ordinal for ticket in tickets}
+
+    def make(ticket: Ticket) -> Writes:
+        return broken.guarding(f"making draw {ticket.ordinal}", lambda: materialize(workshop, ticket))
+
+    def test(candidate: Candidate) -> Writes:
+        return broken.guarding(f"probing draw {numbers[candidate.task.seed]}", lambda: probe(workshop, candidate))
+
+    made = await run_items(warehouse, "materialize", [t.item for t in tickets], make, limit=limit)
     mark_near_duplicates(workshop, ROUND, workflow, len(ordinals))
     tasks = warehouse.tasks_of_round(ROUND, workflow.version)
     candidates = [Candidate(task, workflow).item for task in tasks]
-    probed = await run_items(warehouse, "probe", candidates, lambda c: probe(workshop, c), limit=limit)
-    tried = [_tried(warehouse, task) for task in tasks]
+    probed = await run_items(warehouse, "probe", candidates, test, limit=limit)
+    tried = [_tried(warehouse, task, numbers[task.seed]) for task in tasks]
     red = [line for task in tasks for line in _red(warehouse, task)]
     performed: list[Performed] = []
-    faults = {**tally.faults, **probed.faults}
+    faults = {**made.faults, **probed.faults}
     good = [task for task, what in zip(tasks, tried, strict=True) if what.accepted]
     if play and good:
-        performed, played = await _perform(workshop, workflow, good[0])
+        performed, played = await _perform(workshop, workflow, good[0], broken)
         faults |= played.faults
+    machine = [redacted(fault) for fault in faults.values() if not any(fault in line for line in broken.found)]
     return Smoke(
         tuple(tried), tuple(performed), tuple(dict.fromkeys(red)), workflow.channels if play else (),
-        tuple(dict.fromkeys(faults.values())),
+        tuple(dict.fromkeys(machine)), tuple(broken.found),
     )  # fmt: skip
 
 
-async def _perform(workshop: Workshop, workflow: Workflow, task: Task) -> tuple[list[Performed], Tally]:
+async def _perform(
+    workshop: Workshop, workflow: Workflow, task: Task, broken: _Breakage
+) -> tuple[list[Performed], Tally]:
     """Play every declared solution of one task; a hybrid one also with either channel taken away."""
     parts: list[Part] = []
     performed: list[Performed] = []
@@ -137,32 +190,77 @@ async def _perform(workshop: Workshop, workflow: Workflow, task: Task) -> tuple[
         parts.append(Part(task, channel))
         if channel == "hybrid":
             parts += [Part(task, "gui", "oracle/hybrid"), Part(task, "terminal", "oracle/hybrid")]
+
+    async def one(part: Part) -> Writes:
+        return await broken.guarding_async(f"playing {part.harness}", play_part(workshop, part))
+
     items: list[Item[Part]] = [part.item for part in parts]
-    tally = await run_items(workshop.warehouse, "play", items, partial(play_part, workshop), limit=workshop.slot_count)
+    tally = await run_items(workshop.warehouse, "play", items, one, limit=workshop.slot_count)
     for row in workshop.warehouse.list_trajectories():
         trajectory = workshop.warehouse.trajectory(row["id"])
         solution: Channel = trajectory.teacher.partition("/")[2] or row["channel"]  # type: ignore[assignment]
-        verdict = trajectory.verdict
-        found = (
-            "" if verdict is None else "; ".join(f"{c.criterion} {c.score:g}: {c.evidence}" for c in verdict.criteria)
-        )
-        performed.append(Performed(solution, row["channel"], trajectory.reward, trajectory.error or "", found))
+        found = "" if trajectory.verdict is None else _verdict(trajectory.verdict)
+        played = Performed(solution, row["channel"], trajectory.reward, _stumble(trajectory), found)
+        if played.failed:
+            played = replace(played, png=_last_screen(workshop.warehouse, trajectory))
+        performed.append(played)
     return performed, tally
 
 
-def _tried(warehouse: Warehouse, task: Task) -> Tried:
+def _stumble(trajectory: Trajectory) -> str:
+    """Why an episode went wrong: the step, what its move expected, and what there was instead."""
+    ended = "" if trajectory.ended_by is EndedBy.DONE else f"it ended by {trajectory.ended_by}; "
+    said = redacted(trajectory.error or "")
+    return f"{ended}{'; '.join(line.strip().removeprefix('mend: ') for line in said.splitlines() if line.strip())}"
+
+
+def _last_screen(warehouse: Warehouse, trajectory: Trajectory) -> bytes | None:
+    """The last picture of an episode."""
+    shots = [record.after.screenshot for record in trajectory.actions if record.after.screenshot]
+    return warehouse.blobs.get(shots[-1]) if shots else None
+
+
+def _tried(warehouse: Warehouse, task: Task, number: int) -> Tried:
     reasons = [reason for reason in warehouse.acceptance(task.id)[1] if not is_of_desktop(reason)]
-    evidence = [
-        f"{p.kind} {p.name}: expected {p.expected}; {p.evidence}" for p in warehouse.probes(task.id) if _is_red(p)
-    ]
-    return Tried(task.seed, task.instruction, not reasons, tuple(reasons), tuple(evidence))
+    probes = [p for p in warehouse.probes(task.id) if _is_red(p)]
+    scripts = [p.evidence.partition(SCRIPT)[2] for p in probes if SCRIPT in p.evidence]
+    return Tried(
+        task.seed, task.instruction, not reasons, tuple(reasons), _lines(probes), number,
+        redacted(scripts[0]) if scripts else "",
+    )  # fmt: skip
 
 
-def _red(warehouse: Warehouse, task: Task) -> Iterator[str]:
+def _red(warehouse: Warehouse, task: Task) -> tuple[str, ...]:
     """Probes that no workflow may fail on any draw; a near-duplicate is a draw's bad luck and only costs that draw."""
-    for p in warehouse.probes(task.id):
-        if _is_red(p) and p.kind is not ProbeKind.AUDIT and p.name != "near-duplicate":
-            yield f"{p.kind} {p.name}: expected {p.expected}; {p.evidence[:500]}"
+    probes = [p for p in warehouse.probes(task.id) if _is_red(p)]
+    return _lines(p for p in probes if p.kind is not ProbeKind.AUDIT and p.name != "near-duplicate")
+
+
+def _lines(probes: Iterable[Probe]) -> tuple[str, ...]:
+    """A line a probe; a solution that failed in the same way each time it was run has one."""
+    lines: dict[str, str] = {}
+    for p in probes:
+        lines.setdefault(f"{p.kind} {p.name.partition('#')[0]} {_what_came(p)}", _line(p))
+    return tuple(lines.values())
+
+
+def _line(p: Probe) -> str:
+    return f"{p.kind} {p.name}: expected {p.expected}; {_what_came(p)[:1500]}"
+
+
+def _what_came(p: Probe) -> str:
+    """A probe's evidence without its script's words; of a grader's error what was raised, not where."""
+    if p.verdict is not None and p.verdict.grading is not Grading.GRADED:
+        criteria = (line for line in (p.verdict.error or "").splitlines() if line.startswith("criterion "))
+        said = "; ".join(criteria) or p.verdict.error or ""
+        return redacted(f"{p.verdict.grading}: {said}")
+    return redacted(p.evidence.partition(SCRIPT)[0])
+
+
+def _verdict(verdict: Verdict) -> str:
+    if verdict.grading is not Grading.GRADED:
+        return f"{verdict.grading}: {verdict.error}"
+    return "; ".join(f"{c.criterion} {c.score:g}: {c.evidence}" for c in verdict.criteria)
 
 
 def _is_red(probe: Probe) -> bool:

@@ -93,3 +93,10 @@ class Bars:
 
         assert self._progress is not None
         self._progress.update(self._bars[stage], advance=1, note=escape(printable(note)))
+
+    def say(self, line: str) -> None:
+        """A line of its own, above the bars; a plain one where there is no terminal."""
+        from rich.text import Text
+
+        assert self._progress is not None
+        self._progress.console.print(Text(printable(line)), soft_wrap=True)

@@ -44,7 +44,7 @@ def grade(rubric: Rubric, case: Case) -> Verdict:
         try:
             finding = _find(criterion, case)
         except Exception as error:
-            errors.append(f"criterion {criterion.id} ({criterion.check}):\n{_tail(error)}")
+            errors.append(f"criterion {criterion.id} ({criterion.check}): {_words(error)}\n{_tail(error)}")
             continue
         if criterion.kind == "must" and presupposes_success and case.status != "success":
             finding = Finding(0.0, f"the agent ended with status {case.status!r}; the state itself: {finding.evidence}")
@@ -59,7 +59,7 @@ def grade(rubric: Rubric, case: Case) -> Verdict:
             )
         )
     if errors:
-        return Verdict(grading=Grading.GRADER_ERROR, criteria=tuple(verdicts), error="\n".join(errors)[-ERROR_LIMIT:])
+        return Verdict(grading=Grading.GRADER_ERROR, criteria=tuple(verdicts), error="\n".join(errors)[:ERROR_LIMIT])
     score = rubric.score({v.criterion: v.score for v in verdicts})
     return Verdict(grading=Grading.GRADED, score=score, criteria=tuple(verdicts))
 
@@ -85,6 +85,11 @@ def _find(criterion: Criterion, case: Case) -> Finding:
 
 def _short(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 20]} ... ({len(text)} chars)"
+
+
+def _words(error: Exception) -> str:
+    """What was raised, first: whoever reads of many errors reads their beginnings."""
+    return f"{type(error).__name__}: {_short(str(error), EVIDENCE_LIMIT // 2)}"
 
 
 def _tail(error: Exception) -> str:

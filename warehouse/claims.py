@@ -182,10 +182,17 @@ class Claims:
                 found.setdefault(kind, {})["stale" if is_stale else state] = number
             return found
 
-    def reopen(self, kind: str, keys: Iterable[str] | None = None) -> int:
-        """Make failed work free again, with its attempts forgotten; all of the kind without `keys`. Returns how many."""
+    def reopen(self, kind: str, keys: Iterable[str] | None = None, *, done: bool = False) -> int:
+        """Make failed work free again, with its attempts forgotten; all of the kind without `keys`. Returns how many.
+
+        Args:
+            kind: of work.
+            keys: only these.
+            done: also what is done; its result is written anew then.
+        """
+        states = ("failed", "done") if done else ("failed",)
         statement = (
-            update(ClaimRow).where(C.kind == kind, C.state == "failed").values(state="free", attempt=0, reason="")
+            update(ClaimRow).where(C.kind == kind, C.state.in_(states)).values(state="free", attempt=0, reason="")
         )
         with self.begin() as connection:
             if keys is None:

@@ -9,9 +9,13 @@ data; all they could do is make the author call these same tools.
 from __future__ import annotations
 
 import base64
+import json
 import time
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any, Protocol
 
+from forge.llm import Budget
 from forge.llm.port import ChatModel
 from forge.llm.prompts import Prompt
 from forge.llm.reply import Reply
@@ -27,6 +31,11 @@ EXAMPLE = "calc.formula.total-below-column"
 WHOLE = 12
 """How many of the latest tool results the author is shown whole; of older ones the beginning stays."""
 BEGINNING = 300
+FEW_TURNS, FEW_TOKENS = 10, 0.25
+"""Turns, and the share of the budget, below which every result says how much is left."""
+
+Tell = Callable[[str], None]
+"""Says one line of progress to whoever watches."""
 
 
 class Keeper(Protocol):
@@ -41,15 +50,18 @@ class Keeper(Protocol):
         ...
 
 
-async def author(brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *, subject: str) -> tuple[Report, Draft]:
+async def author(
+    brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *, subject: str, tell: Tell = lambda line: None
+) -> tuple[Report, Draft]:
     """Author one skill, or go on where a killed run stopped.
 
     Args:
         brief: the job.
         model: who authors, writes the rubric and reads blindly, in conversations of their own; its budget is the run's.
         bench: where drafts are tried.
-        keeper: keeps the state.
+        keeper: keeps the state. `begun` in it counts fresh starts: each is a conversation of its own.
         subject: for the ledger: one for all calls of this run.
+        tell: told about every turn, every call and what it came to.
 
     Returns:
         The report, and the draft as it is at the end.
@@ -59,9 +71,10 @@ async def author(brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *
     """
     state = keeper.load() or {}
     bag = Bag.from_json(brief.skill, state["bag"]) if "bag" in state else Bag(Draft(brief.skill))
-    if "messages" not in state:
+    if state.get("limits") != asdict(brief.limits):  # a new conversation, or one that goes on with other limits
         opening = _opening(brief)
-        state = {"messages": list(opening.messages), "prompt": opening.version}
+        rest = state.get("messages", [])[len(opening.messages) :]
+        state |= {"messages": [*opening.messages, *rest], "prompt": opening.version, "limits": asdict(brief.limits)}
     messages: list[dict[str, Any]] = state["messages"]
     steps, spent = int(state.get("steps", 0)), float(state.get("seconds", 0.0))
     toolbox = Toolbox(brief, bag, bench, model, subject)
@@ -70,16 +83,18 @@ async def author(brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *
     def keep(outcome: Outcome | None = None) -> None:
         keeper.save(
             {
-                "messages": messages, "bag": bag.to_json(), "steps": steps, "seconds": spent + time.monotonic() - began,
-                "outcome": outcome, "prompt": state["prompt"],
+                **state, "messages": messages, "bag": bag.to_json(), "steps": steps, "outcome": outcome,
+                "seconds": spent + time.monotonic() - began,
             }
         )  # fmt: skip
 
-    def ended(outcome: Outcome, reason: str = "") -> tuple[Report, Draft]:
+    def ended(outcome: Outcome, reason: str = "", mend: str | None = None) -> tuple[Report, Draft]:
         seconds = spent + time.monotonic() - began
         report = Report(
             outcome, reason or bag.reason, bag.version, steps, seconds, bag.lessons, bag.readers, bag.acceptance,
+            mend or "",
         )  # fmt: skip
+        tell(f"{outcome}{f': {report.reason}' if report.reason else ''}")
         return report, bag.draft
 
     if state.get("outcome"):  # it had ended when it was killed
@@ -87,7 +102,11 @@ async def author(brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *
     try:
         while True:
             for call in _open_calls(messages):
-                result = await toolbox.call(call["function"]["name"], call["function"]["arguments"])
+                name = call["function"]["name"]
+                tell(f"{name} {_gist(call['function']['arguments'])}".rstrip())
+                result = await toolbox.call(name, call["function"]["arguments"])
+                tell(f"{name}: {_line(result.text)}")
+                result.text += left(model, brief.limits.steps - steps)
                 messages += _answers(call["id"], result)
                 keep(result.outcome)
                 if result.outcome is not None:
@@ -103,8 +122,10 @@ async def author(brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *
                 recurring=False,
                 subject=subject,
                 prompt=state["prompt"],
+                sample=int(state.get("begun", 0)),
             )
             steps += 1
+            tell(f"turn {steps} of {brief.limits.steps}{_so_far(model)}")
             messages.append(_assistant(reply))
             if not reply.tool_calls:
                 messages.append({"role": "user", "content": _nudge(reply)})
@@ -112,7 +133,16 @@ async def author(brief: Brief, model: ChatModel, bench: Bench, keeper: Keeper, *
     except BudgetError as error:
         return ended(Outcome.BUDGET, str(error))
     except ModelError as error:
-        return ended(Outcome.ENDPOINT_DOWN, str(error))
+        return ended(Outcome.ENDPOINT_DOWN, error.message, error.mend)
+
+
+def left(model: ChatModel, turns: int) -> str:
+    """What is left of turns and tokens, in a line for the author; nothing while there is plenty."""
+    budget: Budget | None = getattr(model, "budget", None)
+    share = 1.0 if budget is None else budget.share_left()
+    if turns >= FEW_TURNS and share > FEW_TOKENS:
+        return ""
+    return f"\n[Left: {turns} turns, about {5 * round(20 * share)} % of the tokens.]"
 
 
 def _opening(brief: Brief) -> Prompt:
@@ -120,6 +150,30 @@ def _opening(brief: Brief) -> Prompt:
         "author", skill=brief.skill, mode=brief.mode, limits=brief.limits, lessons=brief.lessons,
         example=workflow_text(EXAMPLE),
     )  # fmt: skip
+
+
+def _so_far(model: ChatModel) -> str:
+    budget: Budget | None = getattr(model, "budget", None)
+    return f", {budget.spent_tokens:,} tokens so far" if budget is not None else ""
+
+
+def _gist(arguments: str) -> str:
+    """A call's arguments in a line: files by their names."""
+    try:
+        given = json.loads(arguments or "{}")
+        if "files" in given:
+            return ", ".join(str(file["name"]) for file in given["files"])
+        return ", ".join(
+            f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in given.items()
+        )
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return _line(arguments)
+
+
+def _line(text: str) -> str:
+    """The first words of a text."""
+    words = " ".join(text.split())
+    return words if len(words) <= 110 else f"{words[:110]} ..."
 
 
 def _assistant(reply: Reply) -> dict[str, Any]:

@@ -64,6 +64,7 @@ class Report:
     Attributes:
         outcome: how it ended.
         reason: in a sentence or two.
+        mend: how to put it right, where an endpoint failed.
         version: of the promoted workflow.
         steps: turns of the author.
         lessons: what the author wants the next one to know.
@@ -79,6 +80,7 @@ class Report:
     lessons: list[str] = field(default_factory=list)
     readers: list[dict[str, Any]] = field(default_factory=list)
     acceptance: float | None = None
+    mend: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As JSON."""

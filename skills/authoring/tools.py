@@ -11,18 +11,29 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from forge.llm.errors import RefusedError, TruncatedError, UnusableReplyError
 from forge.llm.port import ChatModel
-from forge.records import InputError, Skill
+from forge.records import InputError, Skill, Task
 from skills.authoring import catalogue
+from skills.authoring.breakage import is_of_machine, redacted, told
 from skills.authoring.brief import Brief, Outcome
 from skills.authoring.draft import Draft
+from skills.authoring.evidence import picture, rejected, report
 from skills.authoring.outline import outline
-from skills.authoring.port import Bench, Smoke
+from skills.authoring.port import Bench
 from skills.authoring.readers import Agreement, read_blind
 from skills.authoring.rubric_writer import write_rubric
+from skills.authoring.shares import cut, level, shared
+from skills.language.located import nearest
+from skills.nodes.llm import Llm
 from skills.workflow import Workflow
 
 RESULT_CHARACTERS = 12_000
 """How much of a tool's result the author is shown."""
+
+ONE_CHARACTERS = 40_000
+"""How much of a single thing that was asked for by its name."""
+
+VALUE_CHARACTERS = 600
+"""How much of each value of a draw, unless it was asked for by its name."""
 
 READ_DRAWS = 2
 """On how many draws blind readers look."""
@@ -42,7 +53,9 @@ class List(Arguments):
 
 
 class Describe(Arguments):
-    """Describe things of the catalogue in full: parameters, facts, arguments; a workflow with all its files."""
+    """Describe things of the catalogue: parameters, facts, arguments; a workflow with all its files. One alone comes whole;
+    several share the room of an answer.
+    """
 
     kind: str
     names: list[str] = Field(min_length=1, max_length=8)
@@ -62,15 +75,17 @@ class Write(Arguments):
 
 
 class Show(Arguments):
-    """Draw tasks and show them: instruction, values of all names, files."""
+    """Draw tasks and show them: instruction, values of all names in short, files. With `names`, only these values, in full."""
 
     count: int = Field(2, ge=1, le=5)
+    first: int = Field(0, ge=0, le=500, description="number of the first draw, counted from 0, as `try` names it")
+    names: list[str] = Field(default_factory=list, max_length=8, description="show these values in full")
 
 
 class Look(Arguments):
     """See the desktop as the agent will find it, as a picture."""
 
-    draw: int = Field(0, ge=0, le=50, description="which draw")
+    draw: int = Field(0, ge=0, le=500, description="which draw, by its number")
 
 
 class AskRubric(Arguments):
@@ -170,37 +185,55 @@ class Toolbox:
         self.brief, self.bag, self.bench, self.model, self.subject = brief, bag, bench, model, subject
 
     async def call(self, name: str, arguments: str) -> Result:
-        """One call. What is wrong with it is its result; DesktopError and ModelError are raised."""
+        """One call. What is wrong with it, or breaks in it, is its result; only what the machine or an endpoint failed at is
+        raised: DesktopError, ModelError, WarehouseError, OSError of a full disk.
+        """
         if name not in TOOLS:
             return Result(f"There is no tool {name!r}; there are {', '.join(TOOLS)}.")
         try:
             args = TOOLS[name].model_validate(json.loads(arguments or "{}"))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return Result(f"These arguments cannot be used: {_said(error)}")
         run: Callable[[Any], Awaitable[Result]] = getattr(self, f"_{name}")
         try:
             result = await run(args)
         except (InputError, RefusedError, TruncatedError, UnusableReplyError) as error:
-            return Result(f"{error}")
-        if len(result.text) > RESULT_CHARACTERS:
-            result.text = f"{result.text[:RESULT_CHARACTERS]}\n[{len(result.text) - RESULT_CHARACTERS} characters cut]"
+            result = Result(f"{error}")
+        except Exception as error:
+            if is_of_machine(error):
+                raise
+            result = Result(f"This broke: {told(error)}\nAnother way to write it may avoid that.")
+        room = ONE_CHARACTERS if name in ("describe", "draw") else RESULT_CHARACTERS
+        result.text = cut(redacted(result.text), room, "ask for less at once")
         return result
 
     async def _list(self, args: List) -> Result:
         return Result(catalogue.listing(args.kind, args.query))
 
     async def _describe(self, args: Describe) -> Result:
-        return Result("\n\n".join(f"## {name}\n\n{catalogue.describe(args.kind, name)}" for name in args.names))
+        names = list(dict.fromkeys(args.names))
+        room = ONE_CHARACTERS if len(names) == 1 else RESULT_CHARACTERS
+        parts = [(name, catalogue.describe(args.kind, name)) for name in names]
+        return Result(shared(parts, room, "describe {} alone for all of it"))
 
     async def _write(self, args: Write) -> Result:
         draft = self.bag.draft
         draft.write({file.name: file.text for file in args.files})
         workflow = draft.load(graded=False)
-        return Result(f"Written. The workflow reads well.{_remarks(workflow, self.brief)}")
+        said = f"Written. The workflow reads well.{self._below(workflow)}"
+        if workflow.unread:  # there is no rubric yet, which may be what they are for
+            said += f" Only a rubric could still read {', '.join(workflow.unread)}."
+        return Result(said)
 
     async def _draw(self, args: Show) -> Result:
-        draws = await self.bench.draws(self.bag.draft.load(graded=False), args.count)
-        return Result("\n\n".join(f"Draw {n}:\n{_shown(d.task)}" for n, d in enumerate(draws)))
+        workflow = self.bag.draft.load(graded=False)
+        for name in args.names:
+            if name not in workflow.steps:
+                raise InputError(f"the workflow has no name {name!r}", mend=nearest(name, workflow.steps))
+        draws = await self.bench.draws(workflow, args.count, args.first)
+        room = (ONE_CHARACTERS if args.names else RESULT_CHARACTERS) // len(draws) - 200
+        shown = [_named(d.task, args.names, room) if args.names else _shown(d.task, room) for d in draws]
+        return Result("\n\n".join(f"Draw {n}:\n{text}" for n, text in enumerate(shown, args.first)))
 
     async def _look(self, args: Look) -> Result:
         png = await self.bench.picture(self.bag.draft.load(graded=False), args.draw)
@@ -212,7 +245,7 @@ class Toolbox:
     async def _try(self, args: Try) -> Result:
         said = await self._rubric("") if self.bag.draft.needs_rubric() else ""
         smoke = await self.bench.smoke(self.bag.draft.load(graded=True), args.count, play=args.play)
-        return Result("\n\n".join(part for part in (said, report(smoke)) if part))
+        return Result("\n\n".join(part for part in (said, report(smoke)) if part), picture(smoke))
 
     async def _lesson(self, args: Lesson) -> Result:
         self.bag.lessons.append(args.text)
@@ -225,27 +258,37 @@ class Toolbox:
     async def _submit(self, args: Submit) -> Result:
         said = await self._rubric("") if self.bag.draft.needs_rubric() else ""
         workflow = self.bag.draft.load(graded=True)
-        if self.brief.mode == "workflow" and workflow.remarks:
-            return Result(f"Not yet:{_remarks(workflow, self.brief)}")
+        if below := self._below(workflow, graded=True):
+            return Result("\n\n".join(part for part in (said, f"Not yet:{below}") if part))
         count = self.brief.smoke if self.brief.mode == "workflow" else 1
         smoke = await self.bench.smoke(workflow, count, play=True)
         self.bag.acceptance = smoke.share
         if not smoke.sound:
-            return Result("\n\n".join(p for p in (said, "Not promoted: the smoke batch failed.", report(smoke)) if p))
+            text = "\n\n".join(p for p in (said, "Not promoted: the smoke batch failed.", report(smoke)) if p)
+            return Result(text, picture(smoke))
+        lost = rejected(smoke.tried)
         draws = await self.bench.draws(workflow, READ_DRAWS if self.brief.mode == "workflow" else 1)
         agreements = [await read_blind(self.model, d.task, self.subject) for d in draws]
         self.bag.readers += [_reading(a, args.despite_readers) for a in agreements]
         complaints = list(dict.fromkeys(c for a in agreements for c in a.complaints))
         if complaints and not args.despite_readers:
             listed = "\n".join(f"- {c}" for c in complaints)
-            text = (
-                f"The smoke batch passed, but blind readers see differences between instruction and rubric:\n{listed}"
-            )
+            passed = f"The smoke batch passed. {lost}".rstrip()
+            text = f"{passed} But blind readers see differences between instruction and rubric:\n{listed}"
             return Result(
                 f"{text}\nMend the wording, or ask for another rubric, or submit with `despite_readers` and your reason."
             )
         self.bag.version = workflow.version
-        return Result("Promoted.", outcome=Outcome.AUTHORED)
+        return Result(f"Promoted. {lost}".rstrip(), outcome=Outcome.AUTHORED)
+
+    def _below(self, workflow: Workflow, *, graded: bool = False) -> str:
+        """What keeps the draft below the library's standard; without a rubric nobody knows yet what is read."""
+        if self.brief.mode != "workflow":
+            return ""
+        unread = {f"nothing reads {name!r}" for name in workflow.unread}
+        remarks = [remark for remark in workflow.remarks if graded or remark not in unread]
+        remarks += [f"nothing uses the file {name}" for name in _unused(self.bag.draft, workflow)]
+        return f" Below the library's standard: {'; '.join(remarks)}." if remarks else ""
 
     async def _rubric(self, note: str) -> str:
         workflow = self.bag.draft.load(graded=False)
@@ -256,32 +299,28 @@ class Toolbox:
         return f"{text}\nIt misses a check for: {missing}" if missing else text
 
 
-def report(smoke: Smoke) -> str:
-    """A smoke batch in words for the author: what failed first, each kind of fault once."""
-    accepted = sum(t.accepted for t in smoke.tried)
-    lines = [f"{accepted} of {len(smoke.tried)} draws pass all gates and probes on files."]
-    lines += [f"RED: {line}" for line in smoke.red[:8]]
-    for tried in smoke.tried:
-        if not tried.accepted:
-            lines.append(f"Draw with seed {tried.seed}: {tried.instruction[:200]!r}: {'; '.join(tried.reasons)[:600]}")
-            lines += [f"  {line[:700]}" for line in tried.evidence[:6]]
-    for played in smoke.performed:
-        what = f"the {played.channel} solution under the harness {played.harness}"
-        lines.append(f"Played: {what}: reward {played.reward}. {played.error[:700]} {played.evidence[:500]}".rstrip())
-    if smoke.unplayed:
-        lines.append(f"Not yet won on the desktop: {', '.join(smoke.unplayed)}")
-    return "\n".join([*lines, *(f"Fault of the machine, not yours: {f}" for f in smoke.faults)])
+def _unused(draft: Draft, workflow: Workflow) -> list[str]:
+    """Files of the draft that are no part of its workflow."""
+    banks = {f"banks/{node.bank.name}.yaml" for node in workflow.nodes.values() if isinstance(node, Llm)}
+    return sorted(set(draft.files) - set(workflow.source) - banks)
 
 
-def _shown(task: Any) -> str:
-    values = "\n".join(f"  {name}: {outline(value, 900)}" for name, value in task.resolved.items() if name != "wording")
-    files = ", ".join(f"{a.path} ({a.size} bytes)" for a in task.artifacts if not a.folder)
-    return f"{task.instruction}\n{values}\n  files: {files[:1500]}"
+def _shown(task: Task, room: int) -> str:
+    """A draw in short: every value in its share of the room."""
+    files = cut(
+        ", ".join(f"{a.path} ({a.size} bytes)" for a in task.artifacts if not a.folder), room // 8, "of the files"
+    )
+    values = {name: value for name, value in task.resolved.items() if name != "wording"}
+    left = room - len(files) - len(task.instruction) - sum(len(name) + 5 for name in values)
+    limit = level([len(outline(value, VALUE_CHARACTERS)) for value in values.values()], left)
+    lines = [f"  {name}: {outline(value, max(limit, 60))}" for name, value in values.items()]
+    return "\n".join([task.instruction, *lines, f"  files: {files}"])
 
 
-def _remarks(workflow: Workflow, brief: Brief) -> str:
-    remarks: Sequence[str] = workflow.remarks if brief.mode == "workflow" else ()
-    return f" Below the library's standard: {'; '.join(remarks)}." if remarks else ""
+def _named(task: Task, names: Sequence[str], room: int) -> str:
+    """Some values of a draw, whole where there is room."""
+    parts = [(name, json.dumps(task.resolved[name], ensure_ascii=False, indent=1)) for name in names]
+    return shared(parts, room, "draw it alone, with count 1")
 
 
 def _reading(agreement: Agreement, despite: str) -> dict[str, Any]:
@@ -291,7 +330,7 @@ def _reading(agreement: Agreement, despite: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _said(error: ValueError) -> str:
+def _said(error: ValueError | RecursionError) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -137,8 +137,8 @@ class PaperBench:
         self.sound = sound
         self.smokes: list[tuple[int, bool]] = []
 
-    async def draws(self, workflow: Workflow, count: int) -> list[Draw]:
-        return [skills.draw(workflow, seed, Kitchen()) for seed in range(count)]
+    async def draws(self, workflow: Workflow, count: int, first: int = 0) -> list[Draw]:
+        return [skills.draw(workflow, seed, Kitchen()) for seed in range(first, first + count)]
 
     async def picture(self, workflow: Workflow, seed: int) -> bytes:
         return b"\x89PNG picture"

@@ -1,0 +1,58 @@
+"""What breaks while a draft is tried, in words for its author: whose fault it is, what broke, and where in our code.
+
+Whatever an author writes may reach code that nobody tried with it. Such an error is something to tell the author, not a
+reason to end the run: the same call would be carried out again on every resumption. Only the machine's and the
+endpoint's own faults are raised.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+import traceback
+from pathlib import Path
+
+from forge.records import DesktopError, ForgeError, ModelError, Settings, WarehouseError
+
+ROOT = Path(__file__).parents[2]
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EIO}
+_WORD = r"[^\s'\"`(),;=<>|]"
+_HOMES = re.compile(rf"{_WORD}*/(?:copy-\w{{8}}/home|home-\w{{8}}|slots/[\w.-]+/home)(?=/|\b)")
+_DRAFTS = re.compile(rf"{_WORD}*/(?:draft-|smoke-|forge-[a-z]+-)\w{{8}}/")
+_PICTURES = re.compile(r"\n *screenshot: [^\n]*")
+
+
+def is_of_machine(error: BaseException) -> bool:
+    """Whether the machine or an endpoint failed, whatever the draft says: a full disk, a slot that does not start."""
+    if isinstance(error, OSError):
+        return error.errno in _FULL
+    return isinstance(error, DesktopError | ModelError | WarehouseError | MemoryError)
+
+
+def told(error: BaseException) -> str:
+    """An error in words: ours as they are; any other by class, message and the last frame inside our code."""
+    if isinstance(error, ForgeError):
+        return redacted(str(error))
+    return redacted(f"{type(error).__name__}: {error}{_where(error)}")
+
+
+def redacted(text: str) -> str:
+    """The text without the places of this machine: a draft's files by their names, homes as ~, our code from its root."""
+    text = _PICTURES.sub("", text)
+    text = _DRAFTS.sub("", _HOMES.sub("~", text))
+    text = text.replace(f"{ROOT}/", "")
+    return re.sub(rf"{re.escape(str(Settings().home.resolve()))}/(?:{_WORD}*/)?", "", text)
+
+
+def _where(error: BaseException) -> str:
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if _is_ours(f.filename)]
+    if not frames:
+        return ""
+    last = frames[-1]
+    return f" (in {Path(last.filename).relative_to(ROOT)}, line {last.lineno}, {last.name}: {last.line})"
+
+
+def _is_ours(filename: str) -> bool:
+    path = Path(filename)
+    return path.is_relative_to(ROOT) and not any(p.startswith(".") or p == "site-packages" for p in path.parts[1:])
