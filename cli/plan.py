@@ -2,71 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 
 def plan(
-    tasks: Annotated[int, typer.Option(min=1, max=100_000, help="Accepted tasks that each skill is to reach.")] = 2,
+    tasks: Annotated[int, typer.Option(min=1, max=100_000, help="Accepted tasks a skill, on average.")] = 2,
     skill: Annotated[
         list[str] | None, typer.Option(help="Skill id or shell pattern; repeatable. Default: all.")
     ] = None,
+    even: Annotated[bool, typer.Option("--even", help="The same number of tasks for every skill.")] = False,
+    number: Annotated[
+        int | None, typer.Option("--round", min=0, help="Show what this round was expected to take, and took.")
+    ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Show what every round was expected to take and what it took.")
+        bool, typer.Option("--check", help="Show what every round was expected to take, and took.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
-    """Hours, gigabytes, tokens and dollars of a round, from what was measured in this warehouse.
+    """Tasks by skill, hours, gigabytes, tokens and dollars of a round, from what was measured in this warehouse.
 
     Examples:
 
       forge plan --tasks 100
 
-      forge plan --check
+      forge plan --round 3
     """
+    from forge.records import InputError
     from rounds.plan import forecast
-    from rounds.register import choose
+    from rounds.plan_check import checked
+    from rounds.plan_tables import by_skill, expected
+    from rounds.plan_tables import check as check_table
+    from rounds.register import choose, preview
     from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
-    from warehouse import pace
 
     with Workshop() as workshop:
-        if check:
-            with workshop.warehouse.read() as connection:
-                rows = pace.forecasts(connection)
+        if check or number is not None:
+            rows = checked(workshop, number)
+            if number is not None and not rows:
+                raise InputError(
+                    f"round {number} has no forecast", mend="`forge plan --check` lists those that have one"
+                )
         else:
-            found = forecast(workshop, choose(skill or []), tasks)
+            planned = preview(workshop.warehouse, choose(skill or []), tasks=tasks, even=even, named=skill or [])
+            found = forecast(workshop, planned)
+    if check or number is not None:
+        print_json(rows) if as_json else print_table(*check_table(rows))
+        return
     if as_json:
-        print_json(rows if check else found)
-    elif check:
-        names = ("tasks", "hours", "tokens", "usd")
-        print_table(
-            "Expected and taken", ["round", *(f"{name}: {what}" for name in names for what in ("expected", "took"))],
-            [(row["round"], *_pairs(row, names)) for row in rows],
-        )  # fmt: skip
-    else:
-        print_table(
-            f"A round of {found['tasks']} accepted tasks", ["", "expected"],
-            [
-                ("hours", round(found["hours"], 2)),
-                *((f"  {name}", round(hours, 2)) for name, hours in found["hours_by_stage"].items()),
-                ("gigabytes", round(found["gigabytes"], 3)),
-                ("tokens", found["tokens"]),
-                ("US$", round(found["usd"], 4)),
-                ("draws", found["candidates"]),
-                ("episodes", found["episodes"]),
-                ("values to write for banks", found["bank_values"]),
-            ],
-        )  # fmt: skip
-        if found["assumed"]:
-            print(f"assumed, for too little was measured here: {', '.join(found['assumed'])}")
-
-
-def _pairs(row: dict[str, Any], names: tuple[str, ...]) -> list[Any]:
-    took = row["took"] or {}
-    return [
-        None if value is None else round(value, 4)
-        for name in names
-        for value in (row["forecast"].get(name), took.get(name))
-    ]
+        print_json({**found, "round": planned.round, "skills": planned.rows})
+        return
+    print_table(*by_skill(planned))
+    print_table(*expected(found))
+    if found["assumed"]:
+        print(f"assumed, for too little was measured here: {', '.join(found['assumed'])}")

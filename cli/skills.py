@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from skills.feedback import Standing
 
 app = typer.Typer(help="Skills and their workflows: list, show, new, validate, author.", no_args_is_help=True)
 
@@ -26,7 +29,9 @@ def list_(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """List the skills of the library; in JSON `workflow` is null where none exists.
+    """List the skills of the library, with what a student came to and the share that a next round would give them.
+
+    In JSON `workflow` is null where none exists, and so are `share`, `trials`, `passes` and `standing`.
 
     Examples:
 
@@ -34,17 +39,35 @@ def list_(
 
       forge skills list --candidates --json | jq 'map(select(.workflow == null)) | length'
     """
+    from rounds.plan_tables import share_of
+    from rounds.register import standing_now
     from rounds.terminal import print_json, print_table
+    from rounds.workshop import Workshop
     from skills.taxonomy import listing
 
-    rows = [row for row in listing(candidates=candidates) if app_ is None or app_ in row["apps"]]
+    rows = listing(candidates=candidates)
+    with Workshop() as workshop:
+        found = standing_now(workshop.warehouse, {r["id"]: r["workflow"] for r in rows if r["workflow"] is not None})
+    rows = [row for row in rows if app_ is None or app_ in row["apps"]]
     if as_json:
+        for row in rows:
+            one = found.get(row["id"])
+            row |= {name: getattr(one, name, None) for name in ("share", "trials", "passes")}
+            row["standing"] = getattr(one, "state", None)
         print_json(rows)
         return
-    print_table(
-        f"{len(rows)} skills", ["skill", "apps", "channels", "state", "title"],
-        [(r["id"], " ".join(r["apps"]), " ".join(r["channels"]), r["state"], r["title"]) for r in rows],
-    )  # fmt: skip
+    cells = []
+    for row in rows:
+        one = found.get(row["id"])
+        apps, channels = " ".join(row["apps"]), " ".join(row["channels"])
+        cells.append((row["id"], apps, channels, _state(row, one), share_of(one), row["title"]))
+    print_table(f"{len(rows)} skills", ["skill", "apps", "channels", "state", "share", "title"], cells)
+
+
+def _state(row: dict[str, Any], standing: Standing | None) -> str:
+    """A skill's own state, and the student's where it is retired."""
+    retired = "" if standing is None or standing.state == "active" else f", {standing.state}"
+    return f"{row['state']}{retired}"
 
 
 @app.command()

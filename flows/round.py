@@ -21,6 +21,9 @@ from flows.heartbeat import alive
 from flows.naming import by_round
 from flows.progress import progress
 from flows.reporting import fail_on_faults, table
+from forge.records import InputError
+from forge.records.printable import printable
+from rounds.plan_check import checked
 from rounds.register import choose, register
 from rounds.round import run_round
 from rounds.workshop import Workshop
@@ -50,24 +53,33 @@ def generation_round(
     with Workshop() as workshop, alive(workshop.warehouse):
         report = round_batch(round, skills or [], tasks, even)
         rows = workshop.warehouse.rows_of("tasks_by_skill")
+        took = checked(workshop, report["round"])
     table("round", rows, f"round {report['round']}: {report['accepted']} tasks accepted")
+    table("round-check", took, "what the round was expected to take, and took")
     fail_on_faults(report["faults"])
     return report
 
 
 def main() -> None:
-    """Run the flow from the command line and print what it came to. Exit code 1: the round is short of tasks."""
+    """Run the flow from the command line and print what it came to. Exit code 1: the round is short of tasks; 2: bad input."""
+    from rounds.plan_tables import check
     from rounds.terminal import print_json, print_table
 
     parameters = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
-    report = generation_round(**parameters)
+    try:
+        report = generation_round(**parameters)
+    except InputError as error:
+        print(printable(f"forge: {error}"), file=sys.stderr)
+        sys.exit(2)
     if "--json" in sys.argv:
         print_json(report)
     else:
         with Workshop() as workshop:
+            tables = workshop.warehouse.report()
             for title in ("Tasks by skill", "Probes over all candidates", "Trajectories by outcome"):
-                columns, rows = workshop.warehouse.report()[title]
-                print_table(title, columns, rows)
+                if title in tables:
+                    print_table(title, *tables[title])
+            print_table(*check(checked(workshop, report["round"]), f"Round {report['round']}, expected and taken"))
         print(f"round {report['round']}: {report['accepted']} tasks accepted, {report['rejected']} rejected")
         for skill, missing in report["short"].items():
             print(f"short: {skill} lacks {missing}")

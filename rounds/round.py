@@ -10,7 +10,7 @@ from functools import partial
 from forge.records import Channel, Task
 from rounds.items import Item, Progress, Silent, Tally, run_items
 from rounds.materialize import Ticket, mark_near_duplicates, materialize
-from rounds.plan import expect, note_taken
+from rounds.plan_check import Watch
 from rounds.play import Part, play_part
 from rounds.probe import Candidate, probe
 from rounds.register import Plan
@@ -62,7 +62,7 @@ async def run_round(workshop: Workshop, plan: Plan, progress: Progress | None = 
     progress = progress or Silent()
     report = RoundReport(plan.round)
     workshop.run = f"round-{plan.round}"
-    expect(workshop, plan)
+    watch = Watch.begin(workshop, plan)
     draws = plan.draws
     for _ in range(WAVES):
         prepared = await prepare(workshop, plan.round, plan.workflows, draws, progress)
@@ -78,7 +78,7 @@ async def run_round(workshop: Workshop, plan: Plan, progress: Progress | None = 
         if all(n <= 0 for n in lacking.values()):
             break
         draws = {version: draws[version] + max(0, n) for version, n in lacking.items()}
-    finish(workshop, plan, report)
+    finish(workshop, plan, report, watch)
     return report
 
 
@@ -152,15 +152,15 @@ def accepted(workshop: Workshop, round: int, workflow: Workflow, count: int | No
     return [t for t in warehouse.tasks_of_round(round, workflow.version)[:count] if warehouse.acceptance(t.id)[0]]
 
 
-def finish(workshop: Workshop, plan: Plan, report: RoundReport) -> None:
-    """Count what the round came to and mark it finished in the warehouse when it is complete."""
+def finish(workshop: Workshop, plan: Plan, report: RoundReport, watch: Watch) -> None:
+    """Count what the round came to, note what it took, and mark it finished in the warehouse when it is complete."""
     for workflow in plan.workflows:
         good = len(accepted(workshop, plan.round, workflow))
         report.accepted += good
         report.rejected += len(workshop.warehouse.tasks_of_round(plan.round, workflow.version)) - good
         if good < plan.of(workflow):
             report.short[workflow.skill.id] = plan.of(workflow) - good
-    note_taken(workshop, plan)
+    watch.note()
     if report.complete:
         with workshop.warehouse.begin() as session:
             workshop.warehouse.finish_round(session, plan.round)

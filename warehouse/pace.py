@@ -1,4 +1,4 @@
-"""The pace of the work, measured from the rows that are there: seconds, bytes and shares for `rounds.plan`.
+"""The pace of the work, measured from the rows that are there: seconds and bytes for `rounds.plan`; what it made of them.
 
 Seconds are wall-clock seconds an item, as far apart as rows of the same kind were committed, so they hold for the machine and the
 concurrency that they were measured with. Breaks (a round that ended, a machine that slept) are gaps far longer than the
@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,13 @@ from warehouse.schema import ForecastRow
 
 BREAK = 20.0
 """A gap of more than so many median gaps (and more than a minute) is a break."""
+
+
+QUANTITIES = (
+    "tasks", "candidates", "episodes", "bank_values", "hours", "hours: start", "hours: draw", "hours: probe", "hours: episode",
+    "gigabytes", "tokens", "usd",
+)  # fmt: skip
+"""What a forecast speaks of, in the order in which people read it."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,48 @@ def forecasts(connection: Connection) -> list[dict[str, Any]]:
     table = ForecastRow.__table__
     query = select(table.c.round, table.c.forecast, table.c.took).order_by(table.c.round)
     return [dict(row._mapping) for row in connection.execute(query)]
+
+
+def checked(connection: Connection, round: int | None = None) -> list[dict[str, Any]]:
+    """What rounds were expected to take beside what they took: rows of round, quantity, expected, took, ratio.
+
+    `ratio` is took / expected; None where nothing was expected. `took` is None while nothing was noted.
+    """
+    rows = []
+    for each in forecasts(connection):
+        if round is not None and each["round"] != round:
+            continue
+        expected, took = (_flat(each[side] or {}) for side in ("forecast", "took"))
+        for name in QUANTITIES:
+            if name not in expected:
+                continue
+            hoped, got = expected[name], took.get(name)
+            ratio = got / hoped if got is not None and hoped else None
+            rows.append({"round": each["round"], "quantity": name, "expected": hoped, "took": got, "ratio": ratio})
+    return rows
+
+
+def start_hours(row: Mapping[str, Any]) -> float | None:
+    """Hours of a round that went into no stage: to start what it needs, and to look. None while nothing was noted."""
+    hours = ((row["took"] or {}).get("hours_by_stage") or {}).get("start")
+    return None if hours is None else float(hours)
+
+
+def episodes(connection: Connection, round: int | None = None) -> int:
+    """How many episodes were played, in all or on tasks of a round."""
+    only = "" if round is None else "WHERE task IN (SELECT task FROM round_tasks WHERE round = :round)"
+    query = text(f"SELECT COUNT(*) FROM trajectories {only}")
+    return int(connection.scalar(query, {} if round is None else {"round": round}) or 0)
+
+
+def values(connection: Connection) -> int:
+    """How many values models wrote for banks."""
+    return int(connection.scalar(text("SELECT COUNT(*) FROM bank_values")) or 0)
+
+
+def _flat(found: Mapping[str, Any]) -> dict[str, float]:
+    stages = {f"hours: {name}": hours for name, hours in (found.get("hours_by_stage") or {}).items()}
+    return {**{name: found[name] for name in QUANTITIES if name in found}, **stages}
 
 
 def _pace(times: Sequence[float]) -> Pace:

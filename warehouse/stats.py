@@ -10,6 +10,7 @@ from sqlalchemy import TextClause, text
 from sqlalchemy.engine import Connection
 
 from warehouse.acceptance import reason_text, states_of
+from warehouse.pace import checked
 from warehouse.views import ORDERS
 
 OUTCOMES = ("success", "partial", "failure", "grader_error", "not_gradable", "not_trusted")
@@ -34,12 +35,14 @@ def rows_of(connection: Connection, view: str) -> list[dict[str, Any]]:
 
 def report(connection: Connection) -> dict[str, tuple[list[str], list[tuple[Any, ...]]]]:
     """Tables for people: title to (columns, rows); a table without rows is left out."""
-    tables = {}
+    tables: dict[str, tuple[list[str], list[tuple[Any, ...]]]] = {}
     for title, view in _REPORT.items():
         found = connection.execute(_all_of(view))
         columns, rows = list(found.keys()), [tuple(row) for row in found]
         if rows:
             tables[title] = (columns, rows)
+    if found_rounds := checked(connection):
+        tables["Rounds, expected and taken"] = (list(found_rounds[0]), [tuple(row.values()) for row in found_rounds])
     return tables
 
 

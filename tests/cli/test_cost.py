@@ -66,7 +66,30 @@ def test_a_plan_is_told_before_and_checked_after(home):
     assert found["tasks"] == 400
     assert found["hours"] == pytest.approx(sum(found["hours_by_stage"].values()))
     assert "probe_seconds" in found["assumed"]
+    assert [row["tasks"] for row in found["skills"]] == [400]
     assert forge(home, "plan", "--check", "--json").stdout.strip() == "[]"
+    unknown = forge(home, "plan", "--round", "3")
+    assert (unknown.returncode, "round 3 has no forecast" in unknown.stderr) == (2, True)
+
+
+def test_a_round_is_previewed_with_its_tasks_by_skill(home):
+    chosen = ("--skill", "files.archive.*", "--skill", "calc.formula.total-below-column")
+    shown = forge(home, "round", *chosen, "--tasks", "3", "--dry-run", "--json")
+    assert shown.returncode == 0, shown.stderr
+    found = json.loads(shown.stdout)
+    assert {row["tasks"] for row in found["skills"]} == {3}
+    assert found["forecast"]["tasks"] == 3 * len(found["skills"])
+    table = forge(home, "round", *chosen, "--dry-run").stdout
+    assert "files.archive.pack-by-type" in table
+    assert "A round of" in table
+    with Warehouse.open(f"sqlite:///{home / 'warehouse.db'}", str(home / "blobs")) as warehouse:
+        assert [row["number"] for row in warehouse.rounds()] == [1]  # the samples' own
+
+
+def test_skills_are_listed_with_their_shares(home):
+    rows = json.loads(forge(home, "skills", "list", "--json").stdout)
+    assert {(row["share"], row["trials"], row["standing"]) for row in rows} == {(1 / len(rows), 0, "active")}
+    assert f"{100 / len(rows):.1f} %" in forge(home, "skills", "list").stdout
 
 
 def test_endpoints_are_listed_with_roles_and_without_keys(home):
