@@ -133,12 +133,14 @@ def measure(place: Workplace, times: int) -> Times:
         player = Player(slot)
         try:
             for steps, kept in ((CLICKS[place.app], found.clicks), (MENUS.get(place.app, ()), found.menus)):
-                for step in steps:
-                    try:
-                        player.play(step)
-                        kept.extend(player.play(step) for _ in range(max(1, times // len(steps))))
-                    except HarnessError as error:
-                        found.failed.append(f"{place.app}: {step}: {error.message}")
+                for turn in range(1 + max(1, times // max(1, len(steps)))):  # in turn: a move again has nothing to do
+                    for step in steps:
+                        try:
+                            seconds = player.play(step)
+                        except HarnessError as error:
+                            found.failed.append(f"{place.app}: {step}: {error.message}")
+                        else:
+                            kept += [seconds] if turn else []
         finally:
             player.close()
     found.tree.pop(0)
