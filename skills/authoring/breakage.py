@@ -17,9 +17,9 @@ from forge.records import DesktopError, ForgeError, ModelError, Settings, Wareho
 ROOT = Path(__file__).parents[2]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EIO}
-_WORD = r"[^\s'\"`(),;=<>|]"
-_HOMES = re.compile(rf"{_WORD}*/(?:copy-\w{{8}}/home|home-\w{{8}}|slots/[\w.-]+/home)(?=/|\b)")
-_DRAFTS = re.compile(rf"{_WORD}*/(?:draft-|smoke-|forge-[a-z]+-)\w{{8}}/")
+_WORD = r"[^\s'\"`(),:;=<>|]"
+_HOMES = re.compile(rf"(?<!{_WORD})/(?:{_WORD}*/)?(?:copy-\w{{8}}/home|home-\w{{8}}|slots/[\w.-]+/home)(?=/|\b)")
+_DRAFTS = re.compile(rf"(?<!{_WORD})/(?:{_WORD}*/)?(?:draft-|smoke-|forge-[a-z]+-)\w{{8}}/")
 _PICTURES = re.compile(r"\n *screenshot: [^\n]*")
 
 

@@ -1,0 +1,127 @@
+"""What trying came to: each fault once, the end of a script's errors, the picture of a failed play."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forge.records import DesktopError, Settings
+from skills.authoring.breakage import ROOT, is_of_machine, redacted, told
+from skills.authoring.evidence import picture, rejected, report
+from skills.authoring.port import Performed, Smoke, Tried
+from skills.authoring.shares import cut, level, shared
+
+SCRIPT = "step 1 of 1 ended with exit code 1; the last that it said:\nKeyError: 'Total'"
+
+
+def failing(number: int, *, script: str = SCRIPT, evidence: tuple[str, ...] = ()) -> Tried:
+    return Tried(7, f"Add the total of sheet {number}.", False, ("solution fails",), evidence, number, script)
+
+
+def test_a_script_that_fails_is_told_once_with_its_exit_code_and_its_last_words():
+    lines = ("solution terminal#1: expected the solution scores 1; total 0: F{} is empty",)
+    tried = [failing(n, evidence=tuple(line.format(n) for line in lines)) for n in (0, 2, 5)]
+    smoke = Smoke((*tried, Tried(8, "fine", True, number=7)), red=tuple(line for t in tried for line in t.evidence))
+    said = report(smoke)
+    assert said.split("\n")[0] == "1 of 4 draws pass all gates and probes on files."
+    assert said.count("exit code 1") == 1
+    assert f"The terminal solution fails on draws 0, 2 and 5: {SCRIPT}" in said
+    assert said.count("expected the solution scores 1") == 1
+    assert "RED on draws 0, 2 and 5: solution terminal#1: expected the solution scores 1; total 0: F0 is empty" in said
+    assert said.count("reads: 'Add the total") == 3
+
+
+def test_different_faults_are_told_apart():
+    other = failing(3, script="step 2 of 2 did not end within 60 s", evidence=("gate literals: expected x; a brace",))
+    said = report(Smoke((failing(0), other), red=()))
+    assert "fails on draw 0: step 1 of 1 ended with exit code 1" in said
+    assert "fails on draw 3: step 2 of 2 did not end within 60 s" in said
+    assert "Not accepted on draw 3: gate literals" in said
+
+
+def test_a_picture_shows_the_last_failed_play_and_none_that_had_to_fail():
+    lost = Performed("gui", "gui", 0.0, "step 2, press: 'OK': no push button 'OK' shows; there were 'Cancel'", "", b"1")
+    meant = Performed("hybrid", "gui", 0.0, "step 1, bash: there is no tool bash", "", b"2")
+    won = Performed("hybrid", "hybrid", 1.0)
+    assert picture(Smoke((), (lost, meant, won))) == b"1"
+    assert picture(Smoke((), (meant, won))) is None
+    said = report(Smoke((), (lost, meant, won), channels=("gui", "hybrid")))
+    assert (
+        "harness gui: reward 0.0. step 2, press: 'OK': no push button 'OK' shows; there were 'Cancel' The pict" in said
+    )
+    assert said.count("The picture shows") == 1
+    assert "Not yet won on the desktop: gui" in said
+
+
+def test_what_broke_and_what_the_machine_failed_at_are_told_apart_and_neither_is_sound():
+    good = (Tried(1, "do it", True),)
+    assert Smoke(good).sound
+    broken = Smoke(good, broken=("probing draw 0: KeyError: 'x'",))
+    assert not broken.sound
+    assert "BROKEN: probing draw 0: KeyError: 'x'" in report(broken)
+    assert "Fault of the machine, not yours: no display" in report(Smoke(good, faults=("no display",)))
+
+
+def test_rejected_draws_in_a_line():
+    assert rejected([Tried(1, "x", True)]) == ""
+    lost = Tried(1, "x", False, ("near-duplicate", "leak"), number=4)
+    assert rejected([lost, Tried(2, "x", True)]) == "1 of 2 draws were rejected: draw 4: near-duplicate, leak."
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("/tmp/draft-ab12_xyz/workflow.yaml:3: no", "workflow.yaml:3: no"),
+        ("File '/var/x/smoke-abcdefgh/warehouse.db'", "File 'warehouse.db'"),
+        ("/data/slots/scratch-1/copy-abcdefgh/home/Documents/a.txt", "~/Documents/a.txt"),
+        ("/data/slots/scratch-1/home-abcdefgh", "~"),
+        (f"{ROOT}/verifiers/base.py", "verifiers/base.py"),
+        ("no button\n  mend: there were 'A'\n  screenshot: /x/y.png", "no button\n  mend: there were 'A'"),
+        ("/tmp/a.txt and ~/Documents/home-abcdefgh.txt", "/tmp/a.txt and ~/Documents/home-abcdefgh.txt"),
+    ],
+)
+def test_places_of_this_machine_are_left_out(text, left):
+    assert redacted(text) == left
+
+
+def test_forge_home_is_left_out():
+    home = Settings().home.resolve()
+    assert redacted(f"{home}/slots/a/b.db is full, {home}/x") == "b.db is full, x"
+
+
+def test_an_error_of_other_code_names_the_last_frame_of_ours():
+    def deep(value: str) -> int:
+        return int(value)
+
+    with pytest.raises(ValueError) as caught:
+        Path(deep("seven"))
+    said = told(caught.value)
+    assert said.startswith(
+        "ValueError: invalid literal for int() with base 10: 'seven' (in tests/skills/authoring/test_ev"
+    )
+    assert said.endswith("deep: return int(value))")
+    assert told(DesktopError("no display")) == "no display"
+    assert is_of_machine(MemoryError())
+    assert not is_of_machine(FileNotFoundError(2, "no such file"))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "room", "limit"),
+    [([10, 20], 100, 20), ([100, 100], 100, 50), ([10, 100, 100], 110, 50), ([], 10, 0), ([5], 0, 0)],
+)
+def test_shares_of_a_room(sizes, room, limit):
+    assert level(sizes, room) == limit
+    assert sum(min(size, limit) for size in sizes) <= max(room, 0)
+
+
+def test_a_cut_text_ends_with_a_line_and_says_what_is_missing():
+    text = "\n".join(["one line of twenty ch"] * 20)
+    assert cut(text, 1000, "more") == text
+    short = cut(text, 100, "ask again")
+    assert short.startswith("one line of twenty ch\n" * 3)
+    assert short.endswith("[352 of 439 characters cut; ask again]")
+    assert (
+        shared([("a", "x"), ("b", "y" * 50)], 11, "see {}")
+        == f"## a\n\nx\n\n## b\n\n{'y' * 10}\n[40 of 50 characters cut; see b]"
+    )

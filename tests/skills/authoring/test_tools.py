@@ -1,0 +1,281 @@
+"""The author's tools: what breaks is told, long results are shared out fairly, and nobody is told of this machine."""
+
+from __future__ import annotations
+
+import errno
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import skills
+from forge.llm import Budget, Reply
+from forge.records import DesktopError, InputError, ModelError, WarehouseError
+from skills import Kitchen
+from skills.authoring import catalogue
+from skills.authoring.agent import author, left
+from skills.authoring.brief import Brief, Limits, Outcome
+from skills.authoring.draft import Draft
+from skills.authoring.port import Smoke, Tried
+from skills.authoring.tools import ONE_CHARACTERS, RESULT_CHARACTERS, Bag, Toolbox
+from skills.nodes.prepare import Prepare
+
+from .conftest import GOOD, SKILL, WORDING, WORKFLOW, MemoryKeeper, PaperBench, Scripted, calls, write
+
+
+def toolbox(bench: Any = None, model: Any = None, **brief: Any) -> Toolbox:
+    return Toolbox(
+        Brief(SKILL, **brief), Bag(Draft(SKILL)), bench or PaperBench(), model or Scripted([]), "author/test"
+    )
+
+
+async def call(tools: Toolbox, name: str, **args: Any) -> str:
+    return (await tools.call(name, json.dumps(args))).text
+
+
+async def written(tools: Toolbox, workflow: str = WORKFLOW, **files: str) -> str:
+    name, args = write(workflow__yaml=workflow, wording__yaml=WORDING, **files)
+    return await call(tools, name, **args)
+
+
+class BrokenBench(PaperBench):
+    """Raises an error at everything that is tried."""
+
+    def __init__(self, error: Exception):
+        super().__init__()
+        self.error = error
+
+    def fail(self) -> Any:
+        raise self.error
+
+    async def draws(self, workflow: Any, count: int, first: int = 0) -> Any:
+        self.fail()
+
+    async def picture(self, workflow: Any, seed: int) -> Any:
+        self.fail()
+
+    async def smoke(self, workflow: Any, count: int, *, play: bool) -> Any:
+        self.fail()
+
+
+EVERYWHERE = [("draw", {}), ("look", {}), ("try", {"count": 1}), ("ask_rubric", {"note": "anew"}), ("submit", {})]
+
+
+@pytest.mark.parametrize(("name", "args"), EVERYWHERE)
+@pytest.mark.parametrize(
+    "error", [KeyError("brand"), ZeroDivisionError("division by zero"), RecursionError("too deep")]
+)
+async def test_whatever_breaks_is_a_result_that_names_the_error_and_the_place_in_our_code(name, args, error):
+    tools = toolbox(BrokenBench(error))
+    await written(tools)
+    said = await call(tools, name, **args)
+    assert said.startswith(f"This broke: {type(error).__name__}: {error}")
+    assert "(in tests/skills/authoring/test_tools.py, line " in said
+    assert ", fail: raise self.error)" in said
+
+
+@pytest.mark.parametrize(("name", "args"), EVERYWHERE)
+@pytest.mark.parametrize(
+    "error",
+    [DesktopError("no display"), ModelError("no answer"), WarehouseError("locked"), OSError(errno.ENOSPC, "full")],
+)
+async def test_faults_of_the_machine_and_the_endpoint_are_raised(name, args, error):
+    tools = toolbox(BrokenBench(error))
+    await written(tools)
+    with pytest.raises(type(error)):
+        await call(tools, name, **args)
+
+
+async def test_a_run_goes_on_after_something_broke_also_when_it_is_taken_up_again():
+    keeper = MemoryKeeper()
+    keeper.fail_after = 1  # killed after the answer and before the call was carried out
+    turns = [
+        calls(GOOD, ("draw", {})),
+        calls(("give_up", {"outcome": "needs_preparer", "reason": "the preparer broke"})),
+    ]
+    with pytest.raises(KeyboardInterrupt):
+        await author(Brief(SKILL), Scripted(turns), BrokenBench(KeyError("brand")), keeper, subject="s")
+    keeper.fail_after = None
+    again = Scripted(turns[1:])
+    report, _ = await author(Brief(SKILL), again, BrokenBench(KeyError("brand")), keeper, subject="s")
+    assert report.outcome is Outcome.NEEDS_PREPARER
+    assert "KeyError: 'brand'" in json.loads(again.questions[-1][1])[-1]["content"]
+
+
+async def test_a_draw_that_breaks_in_a_preparer_is_told_without_a_place_of_this_machine(monkeypatch):
+    def run(self: Prepare, inputs: Any, station: Any) -> Any:
+        raise self.error(f"cannot lay out {self.folder}/x and /tmp/keep")
+
+    monkeypatch.setattr(Prepare, "run", run)
+    tools = toolbox()
+    await written(tools)
+    said = await call(tools, "draw", count=1)
+    assert said.startswith("workflow.yaml:9: tree: cannot lay out")
+    assert "draft-" not in said
+    assert "/tmp/keep" in said  # a path of the guest
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '"' + "x" * 10, "7", "[1]"])
+async def test_arguments_that_are_none_are_told(text):
+    assert (await toolbox().call("draw", text)).text.startswith("These arguments cannot be used: ")
+
+
+async def test_one_thing_is_described_whole_and_several_share_the_room():
+    names = sorted(catalogue.entries("preparers"), key=lambda n: -len(catalogue.describe("preparers", n)))[:3]
+    whole = {name: catalogue.describe("preparers", name) for name in names}
+    assert sum(map(len, whole.values())) > RESULT_CHARACTERS
+    alone = await call(toolbox(), "describe", kind="preparers", names=names[:1])
+    assert alone == f"## {names[0]}\n\n{whole[names[0]]}"
+    said = await call(toolbox(), "describe", kind="preparers", names=names)
+    parts = said.split("## ")[1:]
+    assert [part.split("\n")[0] for part in parts if part.split("\n")[0] in names] == names
+    for name in names:
+        text = said.split(f"## {name}\n\n")[1]
+        assert text.startswith(whole[name][:2000])
+    assert f"characters cut; describe {names[0]} alone for all of it]" in said
+    assert len(said) < RESULT_CHARACTERS + 500
+
+
+LONG = WORKFLOW.replace(
+    "  target: {compute:", "  lines: {compute: \"${range(1, 900)}\"}\n  target: {compute:"
+)  # fmt: skip
+
+
+async def test_a_draw_is_short_and_names_come_in_full():
+    tools = toolbox()
+    await written(tools, LONG)
+    said = await call(tools, "draw")
+    assert said.startswith("Draw 0:\n")
+    assert "\n\nDraw 1:\n" in said
+    task = skills.draw(tools.bag.draft.load(graded=False), 4, Kitchen()).task
+    number = len(task.resolved["lines"])
+    assert number > 800
+    assert f"  lines: [1, 2, [{number} items in all]]\n" in said
+    assert "readme.txt" in said
+    full = await call(tools, "draw", names=["lines", "owner"], count=1, first=4)
+    assert full.startswith("Draw 4:\n## lines\n\n")
+    body, owner = full.split("## lines\n\n")[1].split("\n\n## owner\n\n")
+    assert (json.loads(body), json.loads(owner)) == (task.resolved["lines"], task.resolved["owner"])
+    assert len(full) < ONE_CHARACTERS
+    said = await call(tools, "draw", names=["ownr"])
+    assert "the workflow has no name 'ownr'" in said
+    assert "owner" in said
+
+
+async def test_every_draw_and_every_value_has_its_share():
+    names = "".join(f'  n{k}: {{compute: "${{range({k}, {k} + 300)}}"}}\n' for k in range(40))
+    tools = toolbox()
+    await written(tools, WORKFLOW.replace("  target: {compute:", f"{names}  target: {{compute:"))
+    said = await call(tools, "draw", count=5)
+    assert all(f"Draw {n}:\n" in said for n in range(5))
+    assert said.count("  n39: ") == 5
+    assert "characters cut" not in said
+
+
+async def test_names_for_the_rubric_are_no_fault_of_a_draft_that_has_none_yet():
+    tools = toolbox()
+    said = await written(tools, WORKFLOW.replace("  target: {", '  upper: {compute: "${owner}!"}\n  target: {'))
+    assert said == "Written. The workflow reads well. Only a rubric could still read upper."
+    refused = await call(tools, "submit")
+    assert "Not yet: Below the library's standard: nothing reads 'upper'." in refused
+    assert "The rubric's writer has written:" in refused
+
+
+async def test_files_that_nothing_uses_are_noted_and_keep_a_draft_from_being_promoted():
+    bank = "about: words\nvalues: [one, two]\n"
+    name, args = write(workflow__yaml=WORKFLOW, wording__yaml=WORDING, left__py="def compute():\n    return 1\n")
+    args["files"].append({"name": "banks/words.yaml", "text": bank})
+    tools = toolbox()
+    said = await call(tools, name, **args)
+    assert "nothing uses the file banks/words.yaml; nothing uses the file left.py." in said
+    assert "nothing uses the file left.py" in await call(tools, "submit")
+    used = WORKFLOW.replace("  target: {", "  word: {llm: words}\n  target: {").replace(
+        'owner: "${owner}"', 'owner: "${word}"'
+    )
+    await call(tools, "write", files=[{"name": "workflow.yaml", "text": used}, {"name": "left.py", "text": ""}])
+    said = await call(tools, "write", files=[{"name": "workflow.yaml", "text": used}])
+    assert "nothing uses" not in said
+
+
+class PartlyBench(PaperBench):
+    """Every batch is sound, but the draw number 2 of it is rejected."""
+
+    async def smoke(self, workflow: Any, count: int, *, play: bool) -> Smoke:
+        found = await super().smoke(workflow, count, play=play)
+        tried = [replace(t, number=n) for n, t in enumerate(found.tried)]
+        tried[2] = Tried(2, "do it", False, ("near-duplicate",), number=2)
+        return replace(found, tried=tuple(tried))
+
+
+@pytest.mark.parametrize("complaints", [[], ["the color"]])
+async def test_draws_that_a_sound_batch_rejected_are_named(complaints):
+    tools = toolbox(PartlyBench(), Scripted([], {"ungraded": complaints, "unasked": [], "ambiguous": []}))
+    await written(tools)
+    result = await tools.call("submit", "{}")
+    assert "1 of 10 draws were rejected: draw 2: near-duplicate." in result.text
+    assert (result.outcome is Outcome.AUTHORED) == (not complaints)
+
+
+@pytest.mark.parametrize(
+    ("turns", "spent", "said"),
+    [
+        (10, 0, ""),
+        (9, 0, "\n[Left: 9 turns, about 100 % of the tokens.]"),
+        (30, 740, ""),
+        (30, 760, "\n[Left: 30 turns, about 25 % of the tokens.]"),
+        (1, 980, "\n[Left: 1 turns, about 0 % of the tokens.]"),
+    ],
+)
+async def test_what_is_left_is_said_when_it_is_little(turns, spent, said):
+    budget = Budget(tokens=1000, source=lambda: (spent, 0.0))
+    assert left(Scripted([]).within(budget=budget), turns) == said
+
+
+async def test_the_limits_that_are_told_are_those_that_hold(keeper):
+    looking = calls(("list", {"kind": "nodes"}))
+    first = Scripted([looking, ModelError("down")])
+    await author(Brief(SKILL, limits=Limits(steps=12, tokens=5000)), first, PaperBench(), keeper, subject="s")
+    assert "You have 12 turns, and 5,000 tokens" in json.loads(first.questions[0][1])[0]["content"]
+    more = Scripted([looking, ModelError("down")])
+    await author(Brief(SKILL, limits=Limits(steps=11)), more, PaperBench(), keeper, subject="s")
+    sent = json.loads(more.questions[0][1])
+    assert "You have 11 turns, and 600,000 tokens" in sent[0]["content"]
+    assert [m["role"] for m in sent] == ["system", "user", "assistant", "tool"]
+    assert json.loads(more.questions[1][1])[-1]["content"].endswith("[Left: 9 turns, about 100 % of the tokens.]")
+
+
+async def test_every_turn_and_call_is_told_to_whoever_watches(keeper):
+    lines: list[str] = []
+    model = Scripted([calls(GOOD), Reply(text="hm"), calls(("draw", {"count": 1})), calls(("submit", {}))])
+    await author(Brief(SKILL), model, PaperBench(), keeper, subject="s", tell=lines.append)
+    assert lines[:4] == [
+        "turn 1 of 40, 0 tokens so far", "write workflow.yaml, wording.yaml", "write: Written. The workflow reads well.",
+        "turn 2 of 40, 0 tokens so far",
+    ]  # fmt: skip
+    assert lines[5] == "draw count=1"
+    assert lines[6].startswith("draw: Draw 0: ")
+    assert lines[-2:] == ["submit: Promoted.", "authored"]
+    assert all(len(line) < 200 for line in lines)
+
+
+async def test_a_fresh_start_asks_for_other_answers(keeper):
+    asked: list[int] = []
+
+    class Counting(Scripted):
+        async def chat(self, messages: Any, tools: Any = None, **more: Any) -> Reply:
+            asked.append(more["sample"])
+            return await super().chat(messages, tools, **more)
+
+    end = calls(("give_up", {"outcome": "gave_up", "reason": "enough of this"}))
+    await author(Brief(SKILL), Counting([end]), PaperBench(), keeper, subject="s")
+    keeper.text = json.dumps({"begun": 2})
+    await author(Brief(SKILL), Counting([end]), PaperBench(), keeper, subject="s")
+    assert asked == [0, 2]
+    assert keeper.load()["begun"] == 2
+
+
+async def test_a_fault_of_a_draw_is_told_as_it_is():
+    tools = toolbox(BrokenBench(InputError("draw 3: KeyError: 'x'", mend="take another layout")))
+    await written(tools)
+    assert await call(tools, "draw") == "draw 3: KeyError: 'x'\n  mend: take another layout"
