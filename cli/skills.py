@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Skills and their workflows: list, show, new, validate, author.", no_args_is_help=True)
 
-AUTHORED = ("skill", "mode", "outcome", "steps", "answered", "failed", "prompt_tokens", "completion_tokens", "reason")
-"""Columns of the table of authoring runs: `answered` and `failed` are calls of the model."""
+AUTHORED = {
+    "skill": "skill", "mode": "mode", "outcome": "outcome", "steps": "turns", "calls": "answered", "failed": "failed",
+    "prompt_tokens": "prompt tokens", "completion_tokens": "completion tokens", "reason": "reason",
+}  # fmt: skip
+"""Keys of an authoring run and what the table calls them: calls of the model that were answered, and that failed."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a script.")]
 Endpoint = Annotated[
@@ -207,7 +210,7 @@ def expand(
     columns = ["skill", "apps", "channels", "version"]
     print_table(f"{len(found.registered)} workflows", columns, [[r[c] for c in columns] for r in found.registered])
     if found.authored:
-        print_table("Authored", list(AUTHORED), [[r[c] for c in AUTHORED] for r in found.authored])
+        print_table("Authored", list(AUTHORED.values()), [[r[c] for c in AUTHORED] for r in found.authored])
     if found.refused:
         print_table("Refused proposals", ["skill", "why"], found.refused)
     print(f"{found.harvested} candidates harvested. {found.note}".strip())
@@ -276,7 +279,7 @@ def author(
     if as_json:
         print_json({"authorings": rows, "faults": tally.faults})
     else:
-        print_table("Authored", list(AUTHORED), [[r[c] for c in AUTHORED] for r in rows])
+        print_table("Authored", list(AUTHORED.values()), [[r[c] for c in AUTHORED] for r in rows])
     for key, fault in tally.faults.items():
         typer.echo(printable(f"{key}: {fault}"), err=True)
     if tally.faults:

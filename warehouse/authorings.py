@@ -31,7 +31,7 @@ def add_authoring(
 ) -> None:
     """Write how a run ended; a later run of the same skill, round and mode takes the row's place.
 
-    Tokens, calls and cost are summed from the ledger's rows with this subject.
+    Tokens, answered calls and cost are summed from the ledger's rows with this subject.
     """
     tokens = (
         func.coalesce(func.sum(ModelCallRow.prompt_tokens), 0),
@@ -39,7 +39,9 @@ def add_authoring(
     )
     usd = func.coalesce(func.sum(ModelCallRow.cost_usd), 0.0)
     prompt, completion, cost, calls = connection.execute(
-        select(*tokens, usd, func.count()).where(ModelCallRow.subject == subject)
+        select(*tokens, usd, func.count().filter(ModelCallRow.status.not_in((*FAILED, "cached")))).where(
+            ModelCallRow.subject == subject
+        )
     ).one()
     readers = report.get("readers") or []
     last = readers[-1]["task"] if readers else None
@@ -66,29 +68,17 @@ def lessons_for(connection: Connection, apps: Iterable[str]) -> tuple[str, ...]:
 
 
 def list_authorings(connection: Connection) -> list[dict[str, Any]]:
-    """All runs without their records, by round, skill and mode; `answered` and `failed` are what the ledger's calls came to.
+    """All runs without their records, by round, skill and mode.
 
-    An answer that was had before, and used again without a call, counts as neither.
+    `calls` are those that were answered, `failed` those that were not; an answer that was there already is neither.
     """
     table = AuthoringRow.__table__
     columns = [c for c in table.c if c.name not in ("record", "conversation")]
-    failed = ModelCallRow.status.in_(FAILED)
-    counts = (
-        select(
-            ModelCallRow.subject,
-            func.count().filter(~failed, ModelCallRow.status != "cached").label("answered"),
-            func.count().filter(failed).label("failed"),
-        )
-        .group_by(ModelCallRow.subject)
-        .subquery()
+    failed = (
+        select(func.count())
+        .where(ModelCallRow.subject == table.c.subject, ModelCallRow.status.in_(FAILED))
+        .scalar_subquery()
+        .label("failed")
     )
-    rows = connection.execute(
-        select(
-            *columns,
-            func.coalesce(counts.c.answered, 0).label("answered"),
-            func.coalesce(counts.c.failed, 0).label("failed"),
-        )
-        .select_from(table.outerjoin(counts, counts.c.subject == table.c.subject))
-        .order_by(table.c.round, table.c.skill, table.c.mode)
-    )
+    rows = connection.execute(select(*columns, failed).order_by(table.c.round, table.c.skill, table.c.mode))
     return [dict(row._mapping) for row in rows]

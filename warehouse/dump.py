@@ -22,6 +22,7 @@ from sqlalchemy.engine import Connection
 from warehouse.schema import VOLATILE, Base, TrajectoryRow
 
 VOLATILE_IN_RECORDS: dict[str, frozenset[str]] = {
+    "authorings": frozenset({"seconds"}),
     "probes": frozenset({"seconds"}),
     "trajectories": frozenset({"started_at", "seconds", "timings", "final_state"}),
     "turns": frozenset({"call_id", "tokens"}),
