@@ -1,7 +1,9 @@
 """`python -m bench.cost`: what tasks cost by the ledger of the settings' warehouse, and what the door itself costs a call.
 
 The first part needs a warehouse in which models were asked (`forge skills author`, `forge round` with an endpoint); without
-calls it says so. Rejects, failed calls, judges and blind readers are in it (see `warehouse.costs`). The second asks a server
+calls it says so. Rejects, failed calls, judges and blind readers are in it (see `warehouse.costs`). Tasks drawn from workflows
+are set beside tasks that an agent makes one by one (`forge skills author --single-task`), with the number from which on
+authoring pays; in JSON the rows are under `both ways`. The second part asks a server
 in this process that answers at once: milliseconds a call through the client, with its two ledger rows and the kept answer,
 beside the same call through the bare SDK.
 """
@@ -21,6 +23,8 @@ from typing import Any
 
 from bench.report import Figure, options, show
 from forge.llm import Client, Endpoint
+from rounds.cost_tables import both_ways
+from rounds.terminal import print_table
 from rounds.workshop import Workshop
 from warehouse import Warehouse
 from warehouse.costs import costs
@@ -39,9 +43,14 @@ def main() -> None:
     """Read the ledger, time the door."""
     chosen = options(__doc__ or "")
     with Workshop() as workshop, workshop.warehouse.read() as connection:
-        figures = ledger_figures(costs(connection))
-    figures += door_figures(20 if chosen.quick else 200)
-    show(figures, as_json=chosen.json)
+        found = costs(connection)
+    figures = ledger_figures(found) + door_figures(20 if chosen.quick else 200)
+    title, columns, rows = both_ways(found)
+    if chosen.json:
+        show(figures, as_json=True, more={"both ways": [dict(zip(columns, row, strict=True)) for row in rows]})
+        return
+    show(figures, as_json=False)
+    print_table(title, columns, rows)
 
 
 def ledger_figures(found: dict[str, Any]) -> list[Figure]:
@@ -54,22 +63,24 @@ def ledger_figures(found: dict[str, Any]) -> list[Figure]:
     for tasks, tokens in found["recurring_tokens_per_accepted_task"].items():
         if tokens is not None:
             target = f"<= {GOAL}" if tasks == "20" else ""
-            figures.append(Figure(f"recurring tokens per accepted task, {tasks} a workflow", tokens, "tokens", target))
-            figures.append(
-                Figure(f"with authoring, {tasks} a workflow", found["tokens_per_accepted_task"][tasks], "tokens")
-            )
-            figures.append(Figure(f"with authoring, {tasks} a workflow", found["usd_per_accepted_task"][tasks], "US$"))
-    once = found["one_off_per_workflow"]
-    if once["tokens"] is not None:
-        figures.append(Figure("authoring a workflow, rejects included", once["tokens"], "tokens"))
-        figures.append(Figure("authoring a workflow, rejects included", once["usd"], "US$"))
-    baseline = found["baseline"]
-    if baseline["tokens_per_task"] is not None:
-        figures.append(Figure("a task by the baseline agent, rejects included", baseline["tokens_per_task"], "tokens"))
-        figures.append(Figure("a task by the baseline agent, rejects included", baseline["usd_per_task"], "US$"))
-    for name, tasks in found["break_even"].items():
-        if tasks is not None:
-            figures.append(Figure(f"break-even with {name.replace('_', ' ')}", tasks, "tasks a workflow"))
+            name = f"recurring tokens per accepted task, {tasks} a workflow, rejects, judges and blind readers included"
+            figures.append(Figure(name, tokens, "tokens", target))
+    for unit, sign in (("tokens", "tokens"), ("usd", "US$")):
+        for name, each in (
+            ("authoring a workflow, rejects included", found["one_off_per_workflow"]),
+            ("authoring a workflow, what went into promoted ones alone", found["one_off_per_workflow_without_rejects"]),
+        ):
+            if each[unit] is not None:
+                figures.append(Figure(f"{name}, {sign}", each[unit], sign))
+        if found["baseline"][f"{unit}_per_task"] is not None:
+            name = f"a task by the baseline agent, rejects included, {sign}"
+            figures.append(Figure(name, found["baseline"][f"{unit}_per_task"], sign))
+    for key, sign in (("break_even", "tokens"), ("break_even_usd", "US$")):
+        for name, tasks in found[key].items():
+            if tasks is not None:
+                figures.append(
+                    Figure(f"break-even with {name.replace('_', ' ')}, by {sign}", tasks, "tasks a workflow")
+                )
     return figures
 
 

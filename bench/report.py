@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,10 @@ def options(description: str) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def show(figures: list[Figure], *, as_json: bool) -> None:
-    """Print the figures."""
+def show(figures: Sequence[Figure], *, as_json: bool, more: Mapping[str, Any] | None = None) -> None:
+    """Print the figures, which have different names; in JSON with `more` beside them."""
     if as_json:
-        json.dump({f.name: {**asdict(f), "met": f.met} for f in figures}, sys.stdout, indent=2)
+        json.dump({f.name: {**asdict(f), "met": f.met} for f in figures} | dict(more or {}), sys.stdout, indent=2)
         print()
         return
     from rounds.terminal import print_table

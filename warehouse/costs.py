@@ -4,6 +4,7 @@ Every call lies in exactly one part:
 
     wasted      it gave nothing: it failed, was refused, cut off or unusable
     rejected    it was for a task that was rejected, or for a skill whose authoring did not end in a workflow
+    unfinished  it was for a skill whose authoring has not ended: in work, or interrupted
     one_off     paid once for a workflow: authoring, its readers and judges
     recurring   paid for tasks: values for banks, values written live, judges and readers of single tasks
     teaching    teachers that play tasks: no part of what a task costs to make
@@ -11,7 +12,8 @@ Every call lies in exactly one part:
 
 Of the recurring part what is for single tasks grows with them, and what is for banks does not: a bank is filled once and drawn
 from for ever. So recurring tokens for each accepted task at n tasks a workflow are `per_task / accepted + per_workflow / n`,
-each with its rejected and wasted calls.
+each with its rejected and wasted calls. What was paid once is told beside it, and spread over as many tasks: `one_off` with all
+that was rejected, wasted or is unfinished, divided by the workflows that came of it.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from sqlalchemy.engine import Connection
 
 from warehouse.acceptance import states_of
 
-PARTS = ("recurring", "one_off", "rejected", "wasted", "teaching", "baseline")
+PARTS = ("recurring", "one_off", "rejected", "unfinished", "wasted", "teaching", "baseline")
 
 AT = (20, 100, 500)
 """Tasks a workflow for which costs are told."""
@@ -41,8 +43,9 @@ def costs(connection: Connection, run: str = "") -> dict[str, Any]:
     """The figures of `forge cost --json`, over the whole ledger or one run of it.
 
     `recurring_tokens_per_accepted_task` maps "20", "100", "500" to tokens, rejected and wasted calls included; None where no
-    task is accepted. `tokens_per_accepted_task` adds authoring, spread over as many tasks. `break_even` is the number of tasks
-    of a workflow from which on authoring it was cheaper than making each task by an agent.
+    task is accepted. `authoring_tokens_per_task` is authoring, spread over as many tasks; `tokens_per_accepted_task` is both
+    together. `break_even` is the number of tasks of a workflow from which on it takes no more tokens than making each task by
+    an agent, `break_even_usd` the same in dollars; None where that is not known, or never.
     """
     calls = _calls(connection, run)
     states = states_of(connection)
@@ -69,6 +72,7 @@ def costs(connection: Connection, run: str = "") -> dict[str, Any]:
         "per_task": _sum(per_task),
         "per_workflow": _sum(per_workflow),
         "one_off_per_workflow": _ratio_of(_sum(one_off), authored),
+        "one_off_per_workflow_without_rejects": _ratio_of(_sum(c for c in one_off if c["part"] == "one_off"), authored),
         "topup": {**_sum(c for c in recurring if c["subject"].startswith("bank/")), "values": _values(connection)},
         "by_stage": _by(calls, "stage"),
         "by_purpose": _by(calls, "purpose"),
@@ -77,18 +81,15 @@ def costs(connection: Connection, run: str = "") -> dict[str, Any]:
     }
     for unit, key in (("tokens", "tokens_per_accepted_task"), ("usd", "usd_per_accepted_task")):
         single, shared = found["per_task"][unit], found["per_workflow"][unit]
-        once = found["one_off_per_workflow"][unit] or 0
+        once = found["one_off_per_workflow"][unit]
         again = {str(n): _recurring(single, shared, accepted, workflows, n) for n in AT}
         found[f"recurring_{key}"] = again
-        found[key] = {n: None if cost is None else cost + once / int(n) for n, cost in again.items()}
+        found[f"authoring_{unit}_per_task"] = {str(n): None if once is None else once / n for n in AT}
+        found[key] = {n: None if cost is None else cost + (once or 0) / int(n) for n, cost in again.items()}
     found["baseline"] = _baseline(found["parts"]["baseline"], outcomes)
-    found["break_even"] = {
-        name: _break_even(found, tokens)
-        for name, tokens in (
-            ("baseline", found["baseline"]["tokens_per_task"]),
-            ("paper_per_task_agents", PER_TASK_AGENTS["tokens_per_task"]),
-        )
-    }
+    others = {"baseline": found["baseline"], "paper_per_task_agents": PER_TASK_AGENTS}
+    for unit, key in (("tokens", "break_even"), ("usd", "break_even_usd")):
+        found[key] = {name: _break_even(found, unit, other[f"{unit}_per_task"]) for name, other in others.items()}
     return found
 
 
@@ -102,6 +103,8 @@ def _part(call: dict[str, Any], states: dict[str, str], outcomes: dict[str, str]
         return "wasted"
     if states.get(subject) == "rejected" or outcomes.get(subject, "authored") != "authored":
         return "rejected"
+    if subject.startswith("author/") and subject not in outcomes:
+        return "unfinished"
     return "recurring" if call["recurring"] else "one_off"
 
 
@@ -125,14 +128,14 @@ def _baseline(spent: dict[str, Any], outcomes: dict[str, str]) -> dict[str, Any]
     return {"tasks": made, "tried": tried, "tokens_per_task": ratio["tokens"], "usd_per_task": ratio["usd"]}
 
 
-def _break_even(found: dict[str, Any], tokens: float | None) -> int | None:
-    """Tasks from which on `once / n + recurring(n)` is below what a task costs by itself."""
-    once = found["one_off_per_workflow"]["tokens"]
-    if not tokens or once is None or not found["accepted_tasks"]:
+def _break_even(found: dict[str, Any], unit: str, other: float | None) -> int | None:
+    """Tasks from which on `once / n + recurring(n)` is not above what a task costs by itself."""
+    once = found["one_off_per_workflow"][unit]
+    if not other or not once or not found["accepted_tasks"]:
         return None
-    single = found["per_task"]["tokens"] / found["accepted_tasks"]
-    shared = once + found["per_workflow"]["tokens"] / max(1, found["workflows"])
-    return None if single >= tokens else max(1, math.ceil(shared / (tokens - single)))
+    single = found["per_task"][unit] / found["accepted_tasks"]
+    shared = once + found["per_workflow"][unit] / max(1, found["workflows"])
+    return None if single >= other else max(1, math.ceil(shared / (other - single)))
 
 
 def _calls(connection: Connection, run: str) -> list[dict[str, Any]]:

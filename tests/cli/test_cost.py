@@ -54,7 +54,8 @@ def test_cost_for_scripts_and_for_people(home):
     assert shown.returncode == 0, shown.stderr
     found = json.loads(shown.stdout)
     assert found["recurring_tokens_per_accepted_task"] == {"20": 550.0, "100": 510.0, "500": 502.0}
-    assert found["parts"]["one_off"]["tokens"] == 1000
+    assert found["parts"]["unfinished"]["tokens"] == 1000  # no row says how that authoring ended
+    assert found["tokens_per_accepted_task"]["20"] == 550 + 1000 / 20
     table = forge(home, "cost").stdout
     assert "cheaper than paper per task agents from 1 tasks a workflow on" in table
 

@@ -70,7 +70,8 @@ def test_every_call_lies_in_one_part(filled):
     with filled.read() as connection:
         found = costs(connection)
     assert {part: found["parts"][part]["tokens"] for part in PARTS} == {
-        "recurring": 2_400, "one_off": 30_000, "rejected": 9_200, "wasted": 1_400, "teaching": 5_000, "baseline": 80_000,
+        "recurring": 2_400, "one_off": 30_000, "rejected": 9_200, "unfinished": 0, "wasted": 1_400, "teaching": 5_000,
+        "baseline": 80_000,
     }  # fmt: skip
     assert found["total"]["tokens"] == sum(found["parts"][part]["tokens"] for part in PARTS)
     assert found["total"]["calls"] == sum(found["parts"][part]["calls"] for part in PARTS) == 14
@@ -86,6 +87,9 @@ def test_recurring_tokens_hold_rejects_and_failures_and_fall_with_the_tasks_of_a
     assert found["recurring_tokens_per_accepted_task"] == {str(n): single + shared / n for n in AT}
     assert found["tokens_per_accepted_task"] == {str(n): pytest.approx(single + (shared + once) / n) for n in AT}
     assert found["usd_per_accepted_task"]["20"] == pytest.approx((single + (shared + once) / 20) / 1e6)
+    assert found["authoring_tokens_per_task"] == {str(n): once / n for n in AT}
+    assert found["one_off_per_workflow"]["tokens"] == once
+    assert found["one_off_per_workflow_without_rejects"]["tokens"] == 30_000
     assert found["topup"] == {"calls": 2, "tokens": 2_400, "usd": pytest.approx(0.0024), "values": 10}
 
 
@@ -98,6 +102,67 @@ def test_the_break_even_is_the_first_number_of_tasks_for_which_it_holds(filled):
     assert cost[tasks] <= 80_000
     assert all(cost[n] > 80_000 for n in cost if n < tasks)
     assert found["break_even"]["paper_per_task_agents"] == 1
+    assert found["break_even_usd"] == {"baseline": 1, "paper_per_task_agents": 1}  # all calls cost a dollar a million
+
+
+@pytest.mark.parametrize(
+    ("baseline", "workflow", "topup", "judge", "tasks"),
+    [
+        ([60_000, 40_000], 100_000, 0, 0, 2),  # 50 000 a task by hand: two tasks pay for the authoring, exactly
+        ([60_000, 40_001], 100_000, 0, 0, 2),
+        ([50_000, 49_999], 100_000, 0, 0, 3),
+        ([30_000, 30_000], 100_000, 2_000, 1_000, 4),  # (100 000 + 2 000) / (30 000 - 1 000) = 3.5
+        ([900, 1_100], 100_000, 0, 1_000, None),  # each task costs as much again: it never pays
+    ],
+)
+def test_two_tasks_by_hand_give_the_break_even(warehouse, baseline, workflow, topup, judge, tasks):
+    made = [make_task(n) for n in range(2)]
+    with warehouse.begin() as session:
+        for ordinal, task in enumerate(made):
+            warehouse.add_task(session, task, 1, ordinal)
+            warehouse.add_probes(session, good_evidence(task))
+        authored(session, "author/1:calc.a:workflow", "authored", version=WORKFLOW)
+        for number, _ in enumerate(baseline):
+            authored(session, f"baseline/1:calc.b{number}:task", "authored", mode="task")
+    spend(warehouse, "a", workflow, purpose="author", recurring=False, subject="author/1:calc.a:workflow")
+    for number, tokens in enumerate(baseline):
+        spend(
+            warehouse,
+            f"b{number}",
+            tokens,
+            purpose="author",
+            recurring=False,
+            subject=f"baseline/1:calc.b{number}:task",
+        )
+    if topup:
+        spend(warehouse, "t", topup, purpose="writer", subject="bank/office-names/stock")
+    for task in made if judge else ():
+        spend(warehouse, f"j{task.id}", judge, purpose="judge", subject=task.id)
+    with warehouse.read() as connection:
+        found = costs(connection)
+    assert found["baseline"]["tokens_per_task"] == sum(baseline) / 2
+    assert found["break_even"]["baseline"] == tasks
+    assert found["recurring_tokens_per_accepted_task"]["20"] == judge + topup / 20
+
+
+def test_authoring_that_has_not_ended_is_no_part_of_what_was_promoted(filled):
+    spend(filled, "u", 5_000, purpose="author", recurring=False, subject="author/2:calc.c:workflow", stage="author")
+    with filled.read() as connection:
+        found = costs(connection)
+    assert (found["parts"]["unfinished"]["tokens"], found["parts"]["one_off"]["tokens"]) == (5_000, 30_000)
+    assert found["one_off_per_workflow"]["tokens"] == 45_000
+    assert found["one_off_per_workflow_without_rejects"]["tokens"] == 30_000
+
+
+def test_authoring_is_told_before_any_task_is_accepted(warehouse):
+    with warehouse.begin() as session:
+        authored(session, "author/1:calc.a:workflow", "authored", version=WORKFLOW)
+    spend(warehouse, "a", 40_000, purpose="author", recurring=False, subject="author/1:calc.a:workflow")
+    with warehouse.read() as connection:
+        found = costs(connection)
+    assert found["authoring_tokens_per_task"] == {"20": 2_000, "100": 400, "500": 80}
+    assert found["tokens_per_accepted_task"]["20"] is None
+    assert found["break_even"]["paper_per_task_agents"] is None
 
 
 def test_parts_by_stage_prompt_and_run(filled):
