@@ -18,6 +18,8 @@ BENCHES = (
     "round",
     "oracle",
     "settling",
+    "escape",
+    "grounding",
     "library",
     "warehouse",
     "training",
