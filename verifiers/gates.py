@@ -15,11 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forge.records import JSON, InputError, Settings, Task, canonical_json
+from forge.records import JSON, InputError, Role, Settings, Task, canonical_json
 from forge.records.guest import USER
 from preparers.base import PreparedFile
 from verifiers.base import CHECKS
 from verifiers.literals import Facts, task_literals
+from verifiers.prose import slips
 
 if TYPE_CHECKING:
     from datasketch import MinHash, MinHashLSH
@@ -75,9 +76,11 @@ def facts(task: Task) -> GateResult:
 
 
 def rubric(task: Task) -> GateResult:
-    """Every must says what it grades, what edits files forbids damage, and every check can be spoiled."""
+    """Every must says what it grades, what edits files forbids damage, every check can be spoiled, and none stands twice."""
     wrong = []
     criteria = task.rubric.criteria
+    gold = any(artifact.role == Role.GOLD for artifact in task.artifacts)
+    seen: dict[str, str] = {}
     for criterion in criteria:
         if criterion.kind == "must" and not criterion.says.strip():
             wrong.append(f"{criterion.id} does not say which words of the instruction it grades")
@@ -91,12 +94,27 @@ def rubric(task: Task) -> GateResult:
             continue
         if check.mutants is None:
             wrong.append(f"{criterion.id}: nobody knows how to spoil {check.name}")
+        if not gold and _wants_gold(criterion.args):
+            wrong.append(f"{criterion.id} compares with gold artifacts, and there are none")
+        first = seen.setdefault(f"{criterion.check} {canonical_json(criterion.args)}", criterion.id)
+        if first != criterion.id:
+            wrong.append(f"{criterion.id} is the same check of the same thing as {first}")
     edits = any(c.kind == "must" and not c.check.startswith("answer.") for c in criteria)
     if edits and not any(c.kind == "must_not" for c in criteria):
         wrong.append("files are edited and there is no must_not against damage elsewhere")
     if wrong:
         return GateResult(False, "; ".join(wrong))
     return GateResult(True, f"{len(criteria)} criteria, each with its words and a way to spoil it")
+
+
+def wording(task: Task) -> GateResult:
+    """The instruction reads as a person writes: no doubled marks or spaces, no quote left open, no slot unfilled."""
+    wrong = slips(task.instruction)
+    if not wrong:
+        return GateResult(True, "no slips")
+    drawn = task.resolved.get("wording")
+    skeleton = drawn.get("skeleton") if isinstance(drawn, dict) else None
+    return GateResult(False, "; ".join(wrong[:5]) + (f"; the skeleton is {skeleton!r}" if skeleton else ""))
 
 
 def leakage(task: Task, benchmarks: Benchmarks | None = None) -> GateResult:
@@ -107,7 +125,9 @@ def leakage(task: Task, benchmarks: Benchmarks | None = None) -> GateResult:
     return GateResult(share < LEAKAGE_THRESHOLD, evidence)
 
 
-GATES: dict[str, Callable[[Task], GateResult]] = {"spans": spans, "facts": facts, "rubric": rubric, "leakage": leakage}
+GATES: dict[str, Callable[[Task], GateResult]] = {
+    "spans": spans, "facts": facts, "rubric": rubric, "leakage": leakage, "wording": wording,
+}  # fmt: skip
 """The gates that need nothing but the task, by name; the first line of each one's docstring says what it expects."""
 
 COMPARING = ("determinism", "near-duplicate")
@@ -215,6 +235,10 @@ def task_features(task: Task) -> frozenset[str]:
         found |= {f"{criterion.check} {choice}" for choice in _choices(criterion.args, "")}
     resolved = {key: value for key, value in task.resolved.items() if key not in ("wording", "guest", "@banks")}
     return frozenset(found | set(_choices(resolved, "")))
+
+
+def _wants_gold(args: dict[str, JSON]) -> bool:
+    return args.get("gold") is not None or "gold" in (args.get("side"), args.get("against"))
 
 
 def _choices(value: JSON, path: str, depth: int = 0) -> Iterator[str]:

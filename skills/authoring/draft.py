@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from forge.records import JSON, InputError, Skill, digest
 from skills.language.located import load_located
 from skills.language.problems import WorkflowError
+from skills.language.wording import compile_names
 from skills.loading import load
 from skills.workflow import Workflow
 
@@ -27,13 +28,22 @@ _PLACEHOLDER = '[{must: files.exists, path: "~/placeholder", says: "%s"}]'
 class CriterionText(BaseModel):
     """One criterion as the rubric's writer states it; `args` is a JSON object, its texts may hold ${...}."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     kind: str = Field(pattern="^(must|must_not)$", description="must earns points, must_not is damage that spoils all")
     check: str = Field(description="a check of the catalogue")
     args: str = Field(description='its arguments as a JSON object, e.g. {"file": "${book.path}"}')
     says: str = Field("", description="of a must: the name of the span of the instruction that it grades")
     weight: float = Field(1.0, gt=0, le=100)
+    each: str = Field(
+        "", description="a list as ${...}: one such criterion for each of its items; empty for a single one"
+    )
+    item: str = Field(
+        "item", alias="as", pattern="^[A-Za-z][A-Za-z0-9_]*$", description="what an item of `each` is called"
+    )
+    when: str = Field(
+        "", description="a condition as ${...}: only draws of which it holds have it; it may read the item"
+    )
 
     def mapping(self) -> dict[str, JSON]:
         """As it stands in a workflow. Raises InputError when `args` is no JSON object."""
@@ -45,7 +55,10 @@ class CriterionText(BaseModel):
             raise InputError(f"the arguments of {self.check} must be a JSON object, not {type(args).__name__}")
         says: dict[str, JSON] = {"says": self.says} if self.says else {}
         weight: dict[str, JSON] = {"weight": self.weight} if self.weight != 1.0 else {}
-        return {self.kind: self.check, **says, **weight, "with": args}
+        found: dict[str, JSON] = {self.kind: self.check, **says, **weight, "with": args}
+        if self.when:
+            found = {"when": self.when, "do": [found]}
+        return {"each": self.each, "as": self.item, "do": [found]} if self.each else found
 
 
 @dataclass
@@ -56,13 +69,15 @@ class Draft:
         skill: what is authored; the workflow must be for this id.
         files: `workflow.yaml` (without `rubric`), `wording.yaml`, scripts, own banks.
         rubric: the criteria.
-        basis: hash of what the rubric was written from; see `needs_rubric`.
+        basis: hash of what the rubric depends on, as it was when it was written; see `needs_rubric`.
+        notes: what the author has said about its rubrics so far; every later writer is told all of it.
     """
 
     skill: Skill
     files: dict[str, str] = field(default_factory=dict)
     rubric: tuple[CriterionText, ...] = ()
     basis: str = ""
+    notes: list[str] = field(default_factory=list)
 
     def write(self, files: dict[str, str]) -> None:
         """Put files in, over older ones; an empty text removes a file. Raises InputError, and then nothing is changed."""
@@ -116,26 +131,50 @@ class Draft:
         return path
 
     def needs_rubric(self) -> bool:
-        """Whether what a rubric is written from (all but solutions) has changed since it was, or there is none."""
-        return not self.rubric or self.basis != self.current_basis()
+        """Whether a rubric has to be written: there is none, it does not load, or what it depends on has changed."""
+        if not self.rubric:
+            return True
+        try:
+            return self.basis != self.current_basis()
+        except InputError:
+            return True
 
     def current_basis(self) -> str:
-        """Hash of everything that a rubric depends on: the solutions and their scripts are no part of it."""
+        """Hash of what the criteria depend on: spans, applications, start, and the names they read with all behind those.
+
+        Wording, conditions, solutions, scripts, other values of a parameter and names that no criterion reads are no part
+        of it: they change as a workflow is mended, and a rubric says the same of them.
+
+        Raises:
+            InputError: the draft does not load with its rubric.
+        """
+        workflow = self.load(graded=True)
         with tempfile.TemporaryDirectory(prefix="draft-") as folder:
             root = load_located(self.lay(Path(folder), graded=False)).plain()
-        return digest(
-            [{k: v for k, v in root.items() if k not in ("solution", "rubric")}, self.files.get("wording.yaml")]
-        )
+        spans = {
+            name: sorted(frozenset[str]().union(*map(compile_names, lines)))
+            for name, lines in workflow.wording.spans.items()
+        }
+        read, pending = set[str](), set(workflow.rubric.names)
+        while pending:
+            name = pending.pop()
+            if name in workflow.steps and name not in read:
+                read.add(name)
+                pending |= workflow.steps[name].names
+        params, nodes = root.get("params", {}), root.get("nodes", {})
+        behind = {name: nodes[name] if name in nodes else _kind(params[name]) for name in sorted(read)}
+        return digest([spans, root["apps"], root.get("start"), behind])
 
     def to_json(self) -> dict[str, Any]:
         """For keeping; `from_json` reads it back."""
-        return {"files": self.files, "rubric": [c.model_dump() for c in self.rubric], "basis": self.basis}
+        rubric = [c.model_dump(by_alias=True) for c in self.rubric]
+        return {"files": self.files, "rubric": rubric, "basis": self.basis, "notes": self.notes}
 
     @classmethod
     def from_json(cls, skill: Skill, value: dict[str, Any]) -> Draft:
         """The draft that `to_json` kept."""
         rubric = tuple(CriterionText.model_validate(c) for c in value["rubric"])
-        return cls(skill, dict(value["files"]), rubric, value["basis"])
+        return cls(skill, dict(value["files"]), rubric, value["basis"], list(value.get("notes", [])))
 
     def _criteria(self, root: dict[str, Any], graded: bool) -> str:
         if graded:
@@ -148,6 +187,10 @@ class Draft:
         return _PLACEHOLDER % (spans[0] if spans else "...")
 
 
+def _kind(spec: Any) -> Any:
+    """What a parameter is, without the values that it is drawn from; all of it where these are read from elsewhere."""
+    return spec if "${" in json.dumps(spec) else sorted(spec)
+
+
 def _shown(error: InputError, folder: str) -> str:
-    where = f"{(error.file or '').replace(folder, '').lstrip('/')}:{error.line}: " if error.file else ""
-    return f"{where}{error.message.replace(folder + '/', '')}{'; ' + error.mend if error.mend else ''}"
+    return f"{error.message.replace(folder + '/', '')}{'; ' + error.mend if error.mend else ''}"

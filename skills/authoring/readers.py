@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from forge.llm.port import ChatModel, M, Purpose
 from forge.records import Task
+from skills.authoring.glance import glance
 from skills.authoring.prompts import PROMPTS
+from skills.drawing import Draw
 
 
 class Reading(BaseModel):
@@ -23,9 +25,9 @@ class Reading(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    must: list[str]
-    must_not: list[str]
-    unclear: str
+    must: list[str] = Field(description="what must be true at the end that is not true now")
+    stays: list[str] = Field(description="what is true now and must still be true: 'All other mails are as they were.'")
+    unclear: str = Field(description="what a careful person could understand in two ways; empty where there is nothing")
 
 
 class Reconstruction(BaseModel):
@@ -68,27 +70,29 @@ class Agreement:
         return not self.complaints
 
 
-async def read_blind(model: ChatModel, task: Task, subject: str) -> Agreement:
+async def read_blind(model: ChatModel, draw: Draw, subject: str) -> Agreement:
     """Have one task read by three: instruction alone, rubric alone, and a comparison.
+
+    All three are told what lies in the home, in short, so that what is plain on the desktop is plain to them.
 
     Args:
         model: who reads; each question is a conversation of its own.
-        task: a drawn task with its rubric.
+        draw: a drawn task with its rubric, and its files.
         subject: for the ledger.
 
     Raises:
         ModelError: an answer could not be had or used.
     """
-    files, start, criteria = sorted(a.path for a in task.artifacts), _start(task), _criteria(task)
+    task = draw.task
+    look, start, criteria = await asyncio.to_thread(glance, draw), _start(task), _criteria(task)
     ask = partial(_ask, model, subject)
     reading, again = await asyncio.gather(
-        ask("reader", Reading, "reader_task", instruction=task.instruction, files=files, start=start),
-        ask("reader", Reconstruction, "reader_rubric", criteria=criteria, files=files),
+        ask("reader", Reading, "reader_task", instruction=task.instruction, look=look, start=start),
+        ask("reader", Reconstruction, "reader_rubric", criteria=criteria, look=look),
     )
     comparison = await ask(
-        "judge", Comparison, "compare", instruction=task.instruction, criteria=criteria,
-        statements=[*reading.must, *(f"not: {line}" for line in reading.must_not)], unclear=reading.unclear,
-        reconstructed=again.instruction,
+        "judge", Comparison, "compare", instruction=task.instruction, criteria=criteria, look=look,
+        statements=[*reading.must, *reading.stays], unclear=reading.unclear, reconstructed=again.instruction,
     )  # fmt: skip
     return Agreement(task.id, reading, again.instruction, comparison)
 

@@ -1,29 +1,44 @@
 """The rubric's writer: a conversation of its own that sees instructions and facts, and never a solution.
 
-What it is shown is put together here from draws; the author's solutions and scripts are not among it, so that a rubric
-cannot repeat a solution's mistake.
+What it is shown is put together here from draws; the author's solutions and scripts are not among it, nor values that
+only solutions read, so that a rubric cannot repeat a solution's mistake. What it writes is held against the gates and
+against the untouched state of these draws at once, so that it mends what needs no solution to be seen.
 """
 
 from __future__ import annotations
 
+import asyncio
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
+from forge.desktop import lay
 from forge.llm.errors import UnusableReplyError
 from forge.llm.port import ChatModel
-from forge.records import InputError
+from forge.records import InputError, Role
 from skills.authoring.catalogue import describe, entries
 from skills.authoring.draft import CriterionText, Draft
+from skills.authoring.glance import visible_files
 from skills.authoring.outline import outline
 from skills.authoring.prompts import PROMPTS
+from skills.banks.pins import KEY
 from skills.drawing import Draw
+from skills.language.functions import FUNCTIONS
+from skills.language.rubric import render_rubric
 from skills.workflow import Workflow
 
 ATTEMPTS = 4
 VALUE_CHARACTERS = 1200
 """About how much of each value the writer is shown."""
+
+FAULTS = 8
+"""Faults that are told at once."""
+
+_OWN_GATES = ("facts", "rubric")
+"""Gates that a rubric alone can fail."""
 
 
 class RubricText(BaseModel):
@@ -32,7 +47,7 @@ class RubricText(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     criteria: list[CriterionText]
-    missing: str
+    missing: str = Field(description="what must be true and no check can express, for the author; empty when nothing")
 
 
 async def write_rubric(
@@ -42,52 +57,135 @@ async def write_rubric(
 
     Args:
         model: who writes.
-        draft: gets the rubric.
+        draft: gets the rubric; its last rubric and all notes so far are shown to the writer.
         workflow: the draft as read without a rubric.
         draws: a few of its draws.
-        note: what the author has to say about the last rubric.
+        note: what the author has to say about the last rubric; kept in the draft.
         subject: for the ledger.
 
     Returns:
-        What the checks could not express, in the writer's words; empty when nothing.
+        Remarks for the author: what the checks could not express, what is still wrong. Empty when there is nothing.
 
     Raises:
         UnusableReplyError: no rubric that can be read came of it.
         ModelError: the endpoint failed.
     """
-    question = PROMPTS.render("rubric", **_shown(draft, workflow, draws), note=note)
+    if note and note not in draft.notes:
+        draft.notes.append(note)
+    question = PROMPTS.render("rubric", **_shown(draft, workflow, draws))
     conversation: list[dict[str, Any]] = list(question.messages)
+    best: tuple[RubricText, list[str]] | None = None
+    wrong: list[str] = []
+    before: list[str] = []
     for _ in range(ATTEMPTS):
         answer = await model.typed(
             conversation, RubricText, purpose="author", recurring=False, subject=subject, prompt=question.version
         )
-        candidate = Draft(draft.skill, draft.files, tuple(answer.criteria), draft.current_basis())
+        candidate = Draft(draft.skill, draft.files, tuple(answer.criteria))
         try:
-            candidate.load(graded=True)
+            wrong = await asyncio.to_thread(faults, candidate.load(graded=True), draws)
+            if best is None or len(wrong) <= len(best[1]):
+                best = answer, wrong
         except InputError as error:
-            wrong = f"This rubric cannot be used:\n{error}\nWrite it again, whole."
-            conversation += [
-                {"role": "assistant", "content": answer.model_dump_json()},
-                {"role": "user", "content": wrong},
-            ]
+            wrong = [str(error)]
+        if not wrong or (best is not None and wrong == before):  # what it cannot mend is for the author
+            break
+        before = wrong
+        told = "This rubric cannot be used:\n" + "\n".join(wrong[:FAULTS]) + "\nWrite it again, whole."
+        conversation += [
+            {"role": "assistant", "content": answer.model_dump_json(by_alias=True)},
+            {"role": "user", "content": told},
+        ]
+    if best is None:
+        raise UnusableReplyError(f"no usable rubric after {ATTEMPTS} attempts; last: {wrong[0][:500]}")
+    draft.rubric = tuple(best[0].criteria)
+    draft.basis = draft.current_basis()
+    return _remarks(best[0].missing.strip(), best[1], hidden(workflow))
+
+
+def faults(workflow: Workflow, draws: Sequence[Draw]) -> list[str]:
+    """What is wrong with a rubric as far as some draws show it without any solution, each fault once.
+
+    Args:
+        workflow: with the rubric.
+        draws: of the same workflow with any rubric, with their files.
+    """
+    from verifiers.gates import GATES
+
+    found: dict[str, None] = {}
+    for draw in draws:
+        resolved = draw.task.resolved
+        said = workflow.wording.say(resolved["wording"], resolved)
+        try:
+            rubric = render_rubric(workflow.rubric, resolved, said.spans)
+        except InputError as error:
+            found[f"{error.message}{'; ' + error.mend if error.mend else ''}"] = None
             continue
-        draft.rubric, draft.basis = candidate.rubric, candidate.basis
-        return answer.missing.strip()
-    raise UnusableReplyError(f"no usable rubric after {ATTEMPTS} attempts; last: {wrong[:500]}")
+        bare = {"rubric": rubric, "instruction": "", "solutions": (), "start": ()}
+        task = draw.task.model_copy(update=bare)
+        results = [GATES[name](task) for name in _OWN_GATES]
+        found |= {result.evidence: None for result in results if not result.passed}
+        found |= dict.fromkeys(_untouched(draw, rubric))
+    return list(found)
+
+
+def hidden(workflow: Workflow) -> tuple[str, ...]:
+    """The nodes that only solutions read, directly or through other such nodes; one that nothing reads is none of them."""
+    readers: dict[str, set[str]] = {name: set() for name in workflow.nodes}
+    wanted: list[tuple[str, frozenset[str]]] = [(name, step.names) for name, step in workflow.steps.items()]
+    wanted += [("solution", solution.names) for solution in workflow.solutions.values()]
+    others = [workflow.wording.names, workflow.start.names, workflow.guest.names]
+    others += [requirement.condition.names for requirement in workflow.requires]
+    wanted += [("", names) for names in others]
+    for reader, names in wanted:
+        for name in names & readers.keys():
+            readers[name].add(reader)
+    found = {"solution"}
+    while more := {name for name, by in readers.items() if by and by <= found} - found:
+        found |= more
+    return tuple(sorted(found & workflow.nodes.keys()))
+
+
+def _remarks(missing: str, wrong: Sequence[str], unseen: Sequence[str]) -> str:
+    lines = [f"It misses a check for: {missing}"] if missing else []
+    lines += [f"Still wrong with it: {line}" for line in wrong[:FAULTS]]
+    if lines and unseen:
+        names = ", ".join(unseen)
+        lines.append(f"Not shown to it, because only solutions read them: {names}. A node that nothing reads is shown.")
+    return "\n".join(lines)
+
+
+def _untouched(draw: Draw, rubric: Any) -> list[str]:
+    """Criteria that the untouched state does not hold as it should; what LibreOffice has to compute is left to probes."""
+    from verifiers.base import Case, Tree
+    from verifiers.grading import grade
+
+    with tempfile.TemporaryDirectory(prefix="untouched-") as folder:
+        lay(Path(folder), [(f.path, f.data, f.mode, f.folder) for f in draw.files if f.role != Role.GOLD])
+        home = Tree(Path(folder))
+        verdict = grade(rubric, Case(before=home, after=home, guest=draw.task.guest))
+    return [
+        f"the {c.kind} {c.criterion} ({c.check}) scores {c.score:g} on the untouched state, not {wanted:g}: {c.evidence}"
+        for c in verdict.criteria
+        for wanted in [0.0 if c.kind == "must" else 1.0]
+        if c.score != wanted
+    ]
 
 
 def _shown(draft: Draft, workflow: Workflow, draws: Sequence[Draw]) -> dict[str, Any]:
-    spans = sorted(workflow.wording.spans)
     first = draws[0].task
-    names = {n: outline(v, VALUE_CHARACTERS) for n, v in first.resolved.items() if n != "wording"}
+    unseen = {*hidden(workflow), "wording", KEY}
     return {
         "skill": draft.skill,
         "draws": [{"instruction": d.task.instruction, "spans": _spans(workflow, d)} for d in draws],
-        "spans": spans,
-        "names": names,
-        "files": [a.path for a in first.artifacts if not a.folder],
+        "spans": sorted(workflow.wording.spans),
+        "names": {n: outline(v, VALUE_CHARACTERS) for n, v in first.resolved.items() if n not in unseen},
+        "files": visible_files(first),
         "start": [f"{s.app} with {s.path}" if s.path else s.app for s in first.start],
         "checks": _checks(draft),
+        "functions": [function.usage for _, function in FUNCTIONS],
+        "last": [c.model_dump_json(by_alias=True, exclude_defaults=True) for c in draft.rubric],
+        "notes": draft.notes,
     }
 
 

@@ -268,7 +268,7 @@ class Toolbox:
             return Result(text, picture(smoke))
         lost = rejected(smoke.tried)
         draws = await self.bench.draws(workflow, READ_DRAWS if self.brief.mode == "workflow" else 1)
-        agreements = [await read_blind(self.model, d.task, self.subject) for d in draws]
+        agreements = [await read_blind(self.model, d, self.subject) for d in draws]
         self.bag.readers += [_reading(a, args.despite_readers) for a in agreements]
         complaints = list(dict.fromkeys(c for a in agreements for c in a.complaints))
         if complaints and not args.despite_readers:
@@ -293,10 +293,10 @@ class Toolbox:
     async def _rubric(self, note: str) -> str:
         workflow = self.bag.draft.load(graded=False)
         draws = await self.bench.draws(workflow, 3 if self.brief.mode == "workflow" else 1)
-        missing = await write_rubric(self.model, self.bag.draft, workflow, draws, note=note, subject=self.subject)
+        remarks = await write_rubric(self.model, self.bag.draft, workflow, draws, note=note, subject=self.subject)
         lines = [json.dumps(c.mapping(), ensure_ascii=False) for c in self.bag.draft.rubric]
         text = "The rubric's writer has written:\n" + "\n".join(f"- {line}" for line in lines)
-        return f"{text}\nIt misses a check for: {missing}" if missing else text
+        return f"{text}\n{remarks}" if remarks else text
 
 
 def _unused(draft: Draft, workflow: Workflow) -> list[str]:

@@ -15,7 +15,7 @@ growing bank never changes a task.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -29,6 +29,7 @@ from skills.language.located import Located, Place, load_located, nearest
 from skills.language.problems import Problems
 from skills.language.shapes import Shape
 from skills.language.template import Template, compile_text, split_text
+from verifiers.prose import slips
 
 PHRASES = Path(__file__).parents[1] / "banks" / "phrases.yaml"
 """Pieces that every workflow may use."""
@@ -105,7 +106,7 @@ class Wording:
     def say(self, drawn: Mapping[str, Any], scope: Mapping[str, Any]) -> Said:
         """Render what `draw` chose. Raises InputError for an expression that fails or a span that comes out empty."""
         spans: dict[str, str] = {}
-        text = self._fill(drawn["skeleton"], drawn["slots"], scope, spans, 0)
+        text = self._fill(drawn["skeleton"], drawn["slots"], lambda code: self._spell(code, scope), spans, 0)
         text = re.sub(r"[ \t]+\n", "\n", text).strip()
         for name in self.spans:
             if not spans.get(name, "").strip() or spans[name] not in text:
@@ -126,6 +127,7 @@ class Wording:
                 missing = set(self.spans) - self._sure(line.text, line.voice, line.place, 0)
                 for name in sorted(missing):
                     raise line.place.error(f"this skeleton does not say {name!r}", f"put {{{name}}} into it")
+                self._check_prose(line)
 
     def remarks(self) -> Iterator[str]:
         """What is allowed but below the library's standard."""
@@ -165,6 +167,27 @@ class Wording:
             for slot in slots(line.text, line.place):
                 self._check_slot(slot, line, is_span)
 
+    def _check_prose(self, line: Line) -> None:
+        """Refuse a skeleton that reads badly with one of its pieces, whatever the values are (`x` stands for them)."""
+        first: dict[str, Line] = {}
+        others: list[tuple[str, Line]] = []
+        pending = list(slots(line.text, line.place))
+        while pending:
+            name = pending.pop().lower()
+            if name in first:
+                continue
+            lines = self.spans.get(name) or self._lines(name, line.voice)
+            first[name] = lines[0]
+            others += [(name, other) for other in lines[1:]]
+            pending += [slot for each in lines for slot in slots(each.text, each.place)]
+        for name, other in [("", line), *others]:
+            texts = {slot: each.text for slot, each in {**first, name: other}.items()}
+            for slip in slips(self._fill(line.text, texts, lambda code: "x", {}, 0)):
+                drawn = f" with {{{name}}} of line {other.place.line}" if name else ""
+                raise line.place.error(
+                    f"this skeleton has{drawn} {slip}", "an instruction must read as a person writes"
+                )
+
     def _check_slot(self, slot: str, line: Line, is_span: bool) -> None:
         name = slot.lower()
         if is_span:
@@ -180,19 +203,19 @@ class Wording:
                 )
 
     def _fill(
-        self, text: str, texts: Mapping[str, Any], scope: Mapping[str, Any], spans: dict[str, str], depth: int
+        self, text: str, texts: Mapping[str, Any], spell: Callable[[str], str], spans: dict[str, str], depth: int
     ) -> str:
         if depth > _DEPTH:
             raise self.place.error("pieces are nested too deep")
         made, after_nothing = "", False
         for kind, part in tokens(text, self.place):
             if kind == "code":
-                made += self._spell(part, scope)
+                made += spell(part)
             elif kind == "text":
                 made = _after_nothing(made, part) if after_nothing else made + part
             else:
                 slot = part.lower()
-                filled = self._fill(str(texts[slot]), texts, scope, spans, depth + 1)
+                filled = self._fill(str(texts[slot]), texts, spell, spans, depth + 1)
                 if part[0].isupper() and not self._begins_with_value(str(texts[slot]), texts):
                     filled = filled[:1].upper() + filled[1:]
                 if slot in self.spans:
@@ -204,7 +227,7 @@ class Wording:
         return made
 
     def _begins_with_value(self, text: str, texts: Mapping[str, Any]) -> bool:
-        kind, part = next(tokens(text, self.place), ("text", ""))
+        kind, part = next(iter(tokens(text, self.place)), ("text", ""))
         if kind == "slot":
             return self._begins_with_value(str(texts[part.lower()]), texts)
         return kind == "code"
@@ -216,29 +239,32 @@ class Wording:
             raise self.place.error(f"${{{part}}}: {error}") from None
 
 
-def tokens(text: str, place: Place) -> Iterator[tuple[str, str]]:
+@lru_cache(maxsize=20_000)
+def tokens(text: str, place: Place) -> tuple[tuple[str, str], ...]:
     """The parts of a wording's text: `text` as it is, `code` of an expression, `slot` by its name as written.
 
     Raises:
         InputError: a brace is left open or stands for nothing.
     """
+    found: list[tuple[str, str]] = []
     for part, is_code in split_text(text, place):
         if is_code:
-            yield "code", part
+            found.append(("code", part))
             continue
         rest = 0
         for match in _SLOT.finditer(part):
             if match.start() > rest:
-                yield "text", part[rest : match.start()]
+                found.append(("text", part[rest : match.start()]))
             rest = match.end()
             if match[1] is not None:
-                yield "slot", match[1]
+                found.append(("slot", match[1]))
             elif len(match[0]) == 2:
-                yield "text", match[0][0]
+                found.append(("text", match[0][0]))
             else:
                 raise place.error(f"a single {match[0]!r} stands for nothing", "write {{ and }} for literal braces")
         if rest < len(part):
-            yield "text", part[rest:]
+            found.append(("text", part[rest:]))
+    return tuple(found)
 
 
 def slots(text: str, place: Place) -> list[str]:

@@ -129,3 +129,18 @@ def test_remarks_name_what_is_below_the_standard(write):
     assert "2 voices; the library wants at least 3" in remarks
     near = write(wording="skeletons:\n  a:\n    - 'sum {total} of {file} now'\n    - 'now, sum {total} of {file}'\n")
     assert "the skeletons of lines 3 and 4 are nearly the same" in skills.load(near).remarks
+
+
+@pytest.mark.parametrize(
+    ("wording", "said"),
+    [
+        ('pieces: {end: ["now.", "soon"]}|"{total} in {file}, {end}."', r"wording\.yaml:4: .* has two marks"),
+        ('pieces: {end: ["soon", "now."]}|"{total} in {file}, {end}."', r"with \{end\} of line 1 two marks"),
+        ('|"{total},, in {file}"', "two marks where one belongs: '.*,, in x"),
+        ('|"{total} in  {file}"', "two spaces"),
+        ("|'{total} in \"{file}'", "a quote that is never closed"),
+    ],
+)
+def test_a_skeleton_that_reads_badly_whatever_is_drawn_is_refused_with_its_line(write, wording, said):
+    with pytest.raises(InputError, match=said):
+        skills.load(write(wording=wording.replace("|", "\nskeletons:\n  terse:\n    - ", 1) + "\n"))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forge.records import Criterion, Guest, InputError, Rubric, Solution, Start, Step, Task
+from forge.records import Artifact, Criterion, Guest, InputError, Rubric, Solution, Start, Step, Task
 from preparers.base import PreparedFile
 from verifiers.gates import COMPARING, GATES, SHIPPED, Benchmarks, NearDuplicates, determinism, leakage, task_features
 from warehouse.views import REQUIRED_GATES
@@ -209,6 +209,31 @@ def test_a_weak_rubric_is_named(rubric: Rubric, said: str) -> None:
     result = GATES["rubric"](task(rubric=rubric))
     assert not result.passed
     assert said in result.evidence
+
+
+def test_gold_that_is_not_there_and_a_criterion_that_stands_twice_are_named() -> None:
+    packed, rest = task().rubric.criteria
+    gold = Criterion(
+        id="same", kind="must", check="files.content", says="Ada Lovelace",
+        args={"path": "~/Archive/march-2026.zip", "same_as": "~/g.zip", "side": "gold"},
+    )  # fmt: skip
+    result = GATES["rubric"](task(rubric=criteria(packed, gold, rest)))
+    assert (result.passed, result.evidence) == (False, "same compares with gold artifacts, and there are none")
+    artifact = Artifact(path="~/g.zip", sha256="0" * 64, size=1, role="gold")
+    assert GATES["rubric"](task(rubric=criteria(packed, gold, rest), artifacts=(artifact,))).passed
+    again = packed.model_copy(update={"id": "again"})
+    result = GATES["rubric"](task(rubric=criteria(packed, again, rest)))
+    assert (result.passed, result.evidence) == (False, "again is the same check of the same thing as packed")
+
+
+def test_an_instruction_that_reads_badly_is_refused_with_its_skeleton() -> None:
+    bad = task(instruction="Pack march.csv,. Thanks  a lot.")
+    result = GATES["wording"](bad)
+    assert not result.passed
+    assert result.evidence == (
+        "two marks where one belongs: 'Pack march.csv,. Thanks  a lot.'; two spaces: 'k march.csv,. Thanks  a lot.'; "
+        "the skeleton is 'Pack {file} as {target} for {who}'"
+    )
 
 
 def test_an_answer_alone_needs_no_must_not() -> None:

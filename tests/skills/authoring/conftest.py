@@ -123,7 +123,7 @@ class Scripted:
         self.questions.append((model.__name__, json.dumps(list(messages))))
         answers = {
             "RubricText": {"criteria": CRITERIA, "missing": ""},
-            "Reading": {"must": ["The file holds the name."], "must_not": [], "unclear": ""},
+            "Reading": {"must": ["The file holds the name."], "stays": [], "unclear": ""},
             "Reconstruction": {"instruction": "Write the name into the file."},
             "Comparison": self.comparison,
         }
