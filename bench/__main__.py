@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 BENCHES = (
+    "author_faults",
     "command",
     "cost",
     "desktop",

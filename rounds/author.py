@@ -73,6 +73,8 @@ class FileKeeper:
 
     def load(self) -> dict[str, Any] | None:
         """The state, or None when there is none."""
+        for left in self.path.parent.glob(f".{self.path.stem}-*"):  # by a run that was killed while it saved
+            left.unlink(missing_ok=True)
         try:
             found: dict[str, Any] = json.loads(self.path.read_text("utf-8"))
         except FileNotFoundError:
@@ -207,12 +209,14 @@ def promote(draft: Draft, library: Path) -> Path:
     """
     library.mkdir(parents=True, exist_ok=True)
     target = library / draft.skill.id
-    made = Path(tempfile.mkdtemp(prefix=".promoting-", dir=library))
+    for left in library.glob(f".*-{draft.skill.id}-*"):  # by a run that was killed; nobody else promotes this skill
+        shutil.rmtree(left)
+    made = Path(tempfile.mkdtemp(prefix=f".promoting-{draft.skill.id}-", dir=library))
     try:
         draft.lay(made, graded=True)
         made.chmod(0o755)
         if target.exists():
-            old = Path(tempfile.mkdtemp(prefix=".replaced-", dir=library))
+            old = Path(tempfile.mkdtemp(prefix=f".replaced-{draft.skill.id}-", dir=library))
             os.rename(target, old / "old")
             os.rename(made, target)
             shutil.rmtree(old)

@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Answer = Callable[[dict[str, Any]], str]
-"""The text that a request is answered with: the same request, the same text. Four characters are a token."""
+Called = Sequence[tuple[str, dict[str, Any]]]
+"""Tool calls: names and arguments."""
+
+Answer = Callable[[dict[str, Any]], str | Called]
+"""The text or the tool calls that a request is answered with: the same request, the same answer. Four characters are a token."""
 
 
 @dataclass
@@ -73,14 +76,22 @@ def serve(answer: Answer, faults: Sequence[tuple[str, int]] = (), hang: float = 
                 self.send(200, json.dumps(self.completion(kind, body)).encode())
 
         def completion(self, kind: str, body: dict[str, Any]) -> dict[str, Any]:
-            whole = answer(body)
+            found = answer(body)
+            whole = found if isinstance(found, str) else json.dumps(found)
             limit = 4 * body.get("max_completion_tokens", len(whole))
             text = whole[: min(limit, len(whole) // 2 if kind == "truncated" else len(whole))]
-            message = {"role": "assistant", "content": text}
-            choice = {"index": 0, "finish_reason": "stop" if text == whole else "length", "message": message}
+            message: dict[str, Any] = {"role": "assistant", "content": text}
+            if text == whole and not isinstance(found, str):
+                message = {
+                    "role": "assistant",
+                    "content": None,
+                    "tool_calls": [_call(n, c) for n, c in enumerate(found)],
+                }
+            finish = "length" if text != whole else "stop" if isinstance(found, str) else "tool_calls"
+            choice = {"index": 0, "finish_reason": finish, "message": message}
             usage = {"prompt_tokens": len(json.dumps(body["messages"])) // 4, "completion_tokens": len(text) // 4}
-            found = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"], "usage": usage}
-            return {**found, "choices": [] if kind == "empty" else [choice]}
+            made = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"], "usage": usage}
+            return {**made, "choices": [] if kind == "empty" else [choice]}
 
         def send(self, status: int, data: bytes, headers: dict[str, str] | None = None) -> None:
             self.send_response(status)
@@ -103,3 +114,9 @@ def serve(answer: Answer, faults: Sequence[tuple[str, int]] = (), hang: float = 
         httpd.shutdown()
         httpd.server_close()
         thread.join()
+
+
+def _call(number: int, call: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    name, arguments = call
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"id": f"call_{number}", "type": "function", "function": function}
