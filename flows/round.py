@@ -21,7 +21,7 @@ from flows.heartbeat import alive
 from flows.naming import by_round
 from flows.progress import progress
 from flows.reporting import fail_on_faults, table
-from forge.records import InputError
+from forge.records import ForgeError, InputError
 from forge.records.printable import printable
 from rounds.plan_check import checked
 from rounds.register import choose, register
@@ -61,16 +61,16 @@ def generation_round(
 
 
 def main() -> None:
-    """Run the flow from the command line and print what it came to. Exit code 1: the round is short of tasks; 2: bad input."""
+    """Run the flow from the command line and print what it came to. Exit code 1: the round is short of tasks; else as `forge`."""
     from rounds.plan_tables import check
     from rounds.terminal import print_json, print_table
 
     parameters = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
     try:
         report = generation_round(**parameters)
-    except InputError as error:
+    except ForgeError as error:
         print(printable(f"forge: {error}"), file=sys.stderr)
-        sys.exit(2)
+        sys.exit(2 if isinstance(error, InputError) else 3)
     if "--json" in sys.argv:
         print_json(report)
     else:

@@ -83,11 +83,13 @@ def measured(workshop: Workshop) -> tuple[dict[str, float], list[str]]:
     decided, candidates = states[STATE_ACCEPTED] + states[STATE_REJECTED], states.total()
     if decided >= ENOUGH:
         found["acceptance"] = max(0.05, states[STATE_ACCEPTED] / decided)
+    first = min(
+        (r["forecast"]["before"] for r in rounds if "before" in r["forecast"]), key=lambda b: b["database"], default={}
+    )
     if candidates >= ENOUGH:
-        empty = min((r["forecast"]["before"]["database"] for r in rounds if "before" in r["forecast"]), default=0)
         found["artifact_bytes"] = sizes["artifacts"] / candidates
-        found["database_bytes"] = max(0, sizes["database"] - empty) / candidates
-    blobs = workshop.warehouse.blobs.total()
+        found["database_bytes"] = max(0, sizes["database"] - first.get("database", 0)) / candidates
+    blobs = workshop.warehouse.blobs.total() - first.get("blobs", 0)  # without what lay there before the first round
     if episodes >= ENOUGH:
         found["episode_bytes"] = max(0, blobs - sizes["artifacts"]) / episodes
     if spent["topup"]["values"] >= ENOUGH:
