@@ -1,6 +1,7 @@
 """Checks of workbooks: `calc.formula`, `calc.cell_value`, `calc.changed_elsewhere` and so on."""
 
 from verifiers.calc import cell as cell
+from verifiers.calc import cells as cells
 from verifiers.calc import chart as chart
 from verifiers.calc import elsewhere as elsewhere
 from verifiers.calc import filtering as filtering

@@ -55,14 +55,7 @@ def other_values(case: Case, args: CellValue, rng: random.Random) -> Iterator[Mu
     number = value if isinstance(value, int | float) and not isinstance(value, bool) else None
     if number is None and isinstance(value, str):
         number = days(value)
-    wrong: JSON = f"{value} 2"
-    if isinstance(value, bool):
-        wrong = not value
-    elif number is not None:
-        slipped = off_by_little(number)
-        wrong = number + 2 * args.tolerance if abs(slipped - number) <= args.tolerance else slipped
-    elif value is None:
-        wrong = 1
+    wrong = wrong_value(value, args.tolerance)
     yield Mutant("another value", edited(args.file, lambda book: book.set(ref, wrong)), note=f"{wrong!r}")
     if value is not None and value != "":
         yield Mutant("emptied", edited(args.file, lambda book: book.clear(ref)), only=False)
@@ -77,3 +70,14 @@ def other_values(case: Case, args: CellValue, rng: random.Random) -> Iterator[Mu
     elif isinstance(value, str) and len(value) > 1:
         cut = value[:-1]
         yield Mutant("last letter missing", edited(args.file, lambda book: book.set(ref, cut)), audit=True)
+
+
+def wrong_value(value: JSON, tolerance: float) -> JSON:
+    """A value that could be taken for the right one and is not."""
+    if isinstance(value, bool):
+        return not value
+    number = value if isinstance(value, int | float) else days(value) if isinstance(value, str) else None
+    if number is not None:
+        slipped = off_by_little(number)
+        return number + 2 * tolerance if abs(slipped - number) <= tolerance else slipped
+    return 1 if value is None else f"{value} 2"

@@ -11,15 +11,20 @@ from forge.harness.layers.office.python.sheetpatch import Book as Patch
 from forge.harness.layers.office.python.sheetpatch.formulas import Reference, references, rewritten, shifted, tokens
 from forge.harness.layers.office.python.sheetpatch.references import address
 from forge.records import VerifierError
+from preparers.calc.book import Sheet
 from verifiers.base import Case, Finding, Mutant, check, mutants
 from verifiers.calc.meaning import compare_formulas
-from verifiers.calc.opening import OnSheet, after, area_of, name_of
+from verifiers.calc.opening import OnSheet, Workbook, after, area_of, name_of, sheet_before
 from verifiers.calc.spoiling import at, edited
 from verifiers.calc.values import values_of
+from verifiers.credit import credit
 
 _OTHERS = {"SUM": "AVERAGE", "AVERAGE": "MEDIAN", "MAX": "MIN", "MIN": "MAX", "COUNT": "SUM", "COUNTA": "COUNTBLANK",
            "COUNTIF": "SUMIF", "SUMIF": "AVERAGEIF", "AVERAGEIF": "SUMIF", "SUMIFS": "AVERAGEIFS", "MEDIAN": "AVERAGE",
            "ROUND": "ROUNDDOWN", "IF": "IFS", "SUMPRODUCT": "SUM"}  # fmt: skip
+
+
+Place = tuple[int, int]
 
 
 class Formula(OnSheet):
@@ -37,35 +42,56 @@ class Formula(OnSheet):
         return value
 
 
-@check("calc.formula", Formula)
+@check("calc.formula", Formula, version=2)
 def formula(case: Case, args: Formula) -> Finding:
-    """A cell holds a formula that gives what the expected one gives, also after its inputs change; spelling is free."""
+    """A cell holds a formula that gives what the expected one gives, also after its inputs change; spelling is free.
+
+    Of a range, cells that held a right formula before earn nothing.
+    """
     workbook = after(case, args.file)
     sheet = workbook.sheet(args.sheet, args.cell)
+    faults, right = _faults(case, workbook, sheet, args)
+    was = sheet_before(case, args.file, args.sheet, args.cell)
+    had: dict[Place, str] = {} if was is None else _faults(case, *was, args)[0]
+    places = list(area_of(args.cell).cells())
+    told = [*(faults[place] for place in places if faults[place]), *right]
+    good = [not faults[place] for place in places]
+    more = f" (and {len(told) - 3} more)" if len(told) > 3 else ""
+    return Finding(
+        credit([was is not None and not had[place] for place in places], good),
+        f"{sum(good)} of {len(good)} right. " * (len(good) > 1) + "; ".join(told[:3]) + more,
+    )
+
+
+def _faults(case: Case, workbook: Workbook, sheet: Sheet, args: Formula) -> tuple[dict[Place, str], list[str]]:
+    """What is wrong with each cell, empty where nothing is; and why the others are right."""
     area = area_of(args.cell)
     name = sheet.name.casefold()
-    actual, expected, missing = {}, {}, []
+    actual, expected = {}, {}
+    faults: dict[Place, str] = {}
     for row, column in area.cells():
         held = sheet.formula(row, column)
         if held is None:
             value = sheet.value(row, column)
             what = "is empty" if value is None else f"holds the typed value {value!r}"
-            missing.append(f"{name_of(sheet, row, column)} {what}, no formula")
+            faults[row, column] = f"{name_of(sheet, row, column)} {what}, no formula"
             continue
         actual[name, row, column] = held
         expected[name, row, column] = shifted(args.means, row - area.top, column - area.left)
+    if not actual:
+        return faults, []
     try:
         found = compare_formulas(
             case.office, workbook.book, actual, expected, args.tolerance, f"{args.file} {args.cell} {args.means}"
         )
     except ValueError as error:
         raise VerifierError(f"formula of {args.cell}, meant as {args.means}: {error}") from None
-    wrong = [f"{name_of(sheet, *key[1:])}: {result.why}" for key, result in found.items() if not result.same]
-    right = [f"{name_of(sheet, *key[1:])}: {result.why}" for key, result in found.items() if result.same]
-    size = len(missing) + len(found)
-    told = [*missing, *wrong, *right]
-    more = f" (and {len(told) - 3} more)" if len(told) > 3 else ""
-    return Finding(len(right) / size, f"{len(right)} of {size} right. " * (size > 1) + "; ".join(told[:3]) + more)
+    right = []
+    for (_, row, column), result in found.items():
+        told = f"{name_of(sheet, row, column)}: {result.why}"
+        faults[row, column] = "" if result.same else told
+        right += [told] if result.same else []
+    return faults, right
 
 
 @mutants("calc.formula")

@@ -11,8 +11,9 @@ from pydantic import Field
 from forge.harness.layers.office.python.sheetpatch.references import address
 from preparers.calc.formats import NumberFormat, classify, compose
 from verifiers.base import Case, Finding, Mutant, check, mutants
-from verifiers.calc.opening import OnSheet, after, area_of, name_of
+from verifiers.calc.opening import OnSheet, after, area_of, name_of, sheet_before
 from verifiers.calc.spoiling import at, edited
+from verifiers.credit import credit
 
 Kind = Literal["general", "number", "currency", "percent", "date", "time", "datetime", "scientific", "text", "boolean"]
 
@@ -30,19 +31,27 @@ class Format(OnSheet):
 _SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥"}
 
 
-@check("calc.number_format", Format)
+@check("calc.number_format", Format, version=2)
 def number_format(case: Case, args: Format) -> Finding:
-    """Every cell of a range has a number format of this kind (currency, percent, date, ...), with these decimals."""
+    """Every cell of a range has a number format of this kind (currency, percent, date, ...), with these decimals.
+
+    The score is the share of right cells among those that had another format before.
+    """
     sheet = after(case, args.file).sheet(args.sheet, args.range)
     places = list(area_of(args.range).cells())
-    wrong = []
-    for place in places:
-        code = sheet.style(*place).number_format
-        lacks = _lacks(args, classify(code))
-        if lacks:
-            wrong.append(f"{name_of(sheet, *place)} has {code!r}: {lacks}")
+    lacks = [_lacks(args, classify(sheet.style(*place).number_format)) for place in places]
+    wrong = [
+        f"{name_of(sheet, *place)} has {sheet.style(*place).number_format!r}: {what}"
+        for place, what in zip(places, lacks, strict=True)
+        if what
+    ]
     told = "; ".join(wrong[:3]) or f"{args.range} has {sheet.style(*places[0]).number_format!r}"
-    return Finding(1 - len(wrong) / len(places), f"{told} ({len(places) - len(wrong)} of {len(places)} cells right)")
+    was = sheet_before(case, args.file, args.sheet, args.range)
+    had = [was is not None and not _lacks(args, classify(was[1].style(*place).number_format)) for place in places]
+    return Finding(
+        credit(had, [not what for what in lacks]),
+        f"{told} ({len(places) - len(wrong)} of {len(places)} cells right, {sum(had)} before)",
+    )
 
 
 @mutants("calc.number_format")

@@ -71,6 +71,15 @@ def before(case: Case, file: str) -> Workbook | None:
     return opened(case.before, file) if case.before.exists(file) else None
 
 
+def sheet_before(case: Case, file: str, name: str | None, ref: str = "") -> tuple[Workbook, Sheet] | None:
+    """The sheet as it was before, with its workbook; None when either is new. Arguments as of `Workbook.sheet`."""
+    workbook = before(case, file)
+    wanted = name or (Area.parse(ref).sheet if ref else None)
+    if workbook is None or (wanted is not None and workbook.book.sheet(wanted) is None):
+        return None
+    return workbook, workbook.sheet(name, ref)
+
+
 def office_of(case: Case) -> OfficeClient:
     """The office that computes. Raises VerifierError when the case has none."""
     if case.office is None:

@@ -13,8 +13,9 @@ from forge.harness.layers.office.python.sheetpatch.references import address
 from preparers.calc.book import CellStyle
 from verifiers.base import Case, Finding, Mutant, check, mutants
 from verifiers.calc.compare import same_font
-from verifiers.calc.opening import OnSheet, after, area_of, name_of
+from verifiers.calc.opening import OnSheet, after, area_of, name_of, sheet_before
 from verifiers.calc.spoiling import at, edited
+from verifiers.credit import credit
 
 _ASPECTS = (
     "bold",
@@ -64,18 +65,23 @@ class Style(OnSheet):
         return self
 
 
-@check("calc.style", Style)
+@check("calc.style", Style, version=2)
 def style(case: Case, args: Style) -> Finding:
-    """Every cell of a range is bold, filled, aligned, ... as asked; conditional formats do not count."""
+    """Every cell of a range is bold, filled, aligned, ... as asked; conditional formats do not count.
+
+    The score is the share of right cells among those that did not look so before.
+    """
     sheet = after(case, args.file).sheet(args.sheet, args.range)
     places = list(area_of(args.range).cells())
-    wrong = []
-    for place in places:
-        lacks = _lacks(args, sheet.style(*place))
-        if lacks:
-            wrong.append(f"{name_of(sheet, *place)}: {', '.join(lacks)}")
+    lacks = [_lacks(args, sheet.style(*place)) for place in places]
+    wrong = [f"{name_of(sheet, *p)}: {', '.join(what)}" for p, what in zip(places, lacks, strict=True) if what]
     told = "; ".join(wrong[:3]) or f"{args.range} looks as asked"
-    return Finding(1 - len(wrong) / len(places), f"{told} ({len(places) - len(wrong)} of {len(places)} cells right)")
+    was = sheet_before(case, args.file, args.sheet, args.range)
+    had = [was is not None and not _lacks(args, was[1].style(*place)) for place in places]
+    return Finding(
+        credit(had, [not what for what in lacks]),
+        f"{told} ({len(places) - len(wrong)} of {len(places)} cells right, {sum(had)} before)",
+    )
 
 
 @mutants("calc.style")

@@ -11,11 +11,14 @@ from pydantic import Field, model_validator
 from forge.harness.layers.office.python.sheetpatch import Book as Patch
 from forge.harness.layers.office.python.sheetpatch.references import address
 from forge.records import JSON
+from preparers.calc.book import Sheet
 from verifiers.base import Case, Finding, Mutant, check, mutants
+from verifiers.calc.cell import wrong_value
 from verifiers.calc.compare import same_value
-from verifiers.calc.opening import OnSheet, after, area_of, name_of, shown
-from verifiers.calc.spoiling import at, edited, off_by_little
+from verifiers.calc.opening import OnSheet, Workbook, after, area_of, name_of, sheet_before, shown
+from verifiers.calc.spoiling import at, edited
 from verifiers.calc.values import values_of
+from verifiers.credit import credit
 
 
 class Values(OnSheet):
@@ -34,47 +37,47 @@ class Values(OnSheet):
         return self
 
 
-@check("calc.table", Values)
+@check("calc.table", Values, version=2)
 def table(case: Case, args: Values) -> Finding:
-    """The cells from a place on show the expected rows of values; the score is the share of right cells or rows."""
+    """The cells from a place on show the expected rows of values.
+
+    The score is the share of right cells (rows, where the order does not matter) among those that were wrong before.
+    """
     workbook = after(case, args.file)
-    sheet = workbook.sheet(args.sheet, args.at)
+    right, problems = _right(case, workbook, workbook.sheet(args.sheet, args.at), args)
+    was = sheet_before(case, args.file, args.sheet, args.at)
+    had = [False] * len(right) if was is None else _right(case, *was, args)[0]
+    told = "; ".join(problems[:3]) or f"all {len(args.rows) * len(args.rows[0])} cells from {args.at} are as expected"
+    return Finding(credit(had, right), told + (f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""))
+
+
+def _right(case: Case, workbook: Workbook, sheet: Sheet, args: Values) -> tuple[list[bool], list[str]]:
+    """Whether each cell (or row) is right, and last whether the table is alone; and what is wrong, in words."""
     start = area_of(args.at)
     width, height = len(args.rows[0]), len(args.rows)
     places = [(start.top + r, start.left + c) for r in range(height + args.alone) for c in range(width + args.alone)]
     values = values_of(case, workbook, sheet, places)
-
-    def actual(row: int) -> list[Any]:
-        return [values[start.top + row, start.left + column] for column in range(width)]
-
-    stray = [
-        p for p in places if (p[0] - start.top >= height or p[1] - start.left >= width) and values[p] not in (None, "")
-    ]
-    problems = [f"{name_of(sheet, *place)} shows {shown(values[place])}, expected nothing" for place in stray]
+    right, problems = [], []
     if args.ordered:
-        wrong = []
         for r, row in enumerate(args.rows):
             for c, wanted in enumerate(row):
-                value = values[start.top + r, start.left + c]
-                if not same_value(wanted, value, args.tolerance):
-                    place = name_of(sheet, start.top + r, start.left + c)
-                    wrong.append(f"{place} shows {shown(value)}, expected {shown(wanted)}")
-        share = 1 - len(wrong) / (width * height)
-        problems = wrong + problems
+                place = start.top + r, start.left + c
+                right.append(same_value(wanted, values[place], args.tolerance))
+                if not right[-1]:
+                    problems.append(f"{name_of(sheet, *place)} shows {shown(values[place])}, expected {shown(wanted)}")
     else:
-        left = [actual(r) for r in range(height)]
-        missing = []
+        left = [[values[start.top + r, start.left + c] for c in range(width)] for r in range(height)]
         for row in args.rows:
             match = next((one for one in left if _same_row(row, one, args.tolerance)), None)
+            right.append(match is not None)
             if match is None:
-                missing.append(row)
+                problems.append(f"no row {', '.join(map(shown, row))}")
             else:
                 left.remove(match)
-        share = 1 - len(missing) / height
-        problems = [f"no row {', '.join(map(shown, row))}" for row in missing] + problems
-    score = share if not stray else min(share, 1 - len(stray) / (len(stray) + width * height))
-    told = "; ".join(problems[:3]) or f"all {width * height} cells from {args.at} are as expected"
-    return Finding(score, told + (f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""))
+    around = [p for p in places if p[0] - start.top >= height or p[1] - start.left >= width]
+    stray = [place for place in around if values[place] not in (None, "")]
+    problems += [f"{name_of(sheet, *place)} shows {shown(values[place])}, expected nothing" for place in stray]
+    return [*right, not stray], problems
 
 
 @mutants("calc.table")
@@ -91,7 +94,7 @@ def other_tables(case: Case, args: Values, rng: random.Random) -> Iterator[Mutan
     r, c = (numbers or spots)[int(rng.random() * len(numbers or spots))]
     spot = at(sheet.name, address(start.top + r, start.left + c))
     value = args.rows[r][c]
-    wrong = _wrong(value, args.tolerance)
+    wrong = wrong_value(value, args.tolerance)
     yield Mutant("one value off", edited(args.file, lambda book: book.set(spot, wrong)), note=f"{value!r} as {wrong!r}")
     height, width = len(args.rows), len(args.rows[0])
     bottom = start.top + height - 1
@@ -111,15 +114,6 @@ def other_tables(case: Case, args: Values, rng: random.Random) -> Iterator[Mutan
     if args.alone:
         extra = at(sheet.name, address(start.top + height, start.left))
         yield Mutant("one row more", edited(args.file, lambda book: book.set(extra, "Sum")), only=False)
-
-
-def _wrong(value: JSON, tolerance: float) -> JSON:
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int | float):
-        slipped = off_by_little(value)
-        return slipped if abs(slipped - value) > tolerance else value + 2 * tolerance
-    return f"{value}x"
 
 
 def _exchange(args: Values, sheet: str, top: int, left: int, pair: int) -> Callable[[Patch], None]:

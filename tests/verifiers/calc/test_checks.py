@@ -67,6 +67,13 @@ TRIALS = {
         lambda book: book.set("My notes!A3", "done & <checked>"),
         allow=("'My notes'!A3",),
     ),
+    "cells": Trial(
+        "calc.cells",
+        {"cells": {"Orders!H4": 489.2, "My notes!A3": "Done", "My notes!A2": 7, "Orders!H5": "2026-01-06"}},
+        lambda book: book.set("Orders!H4", [["=SUM(E4:E11)"], [46028]]) or book.set("My notes!A3", "Done"),
+        lambda book: book.set("Orders!H4", [["=SUM(E4:E10)"], [46028]]) or book.set("My notes!A3", "Done"),
+        allow=("Orders!H4:H5", "'My notes'!A2:A3"),
+    ),
     "date": Trial(
         "calc.cell_value",
         {"cell": "Orders!B4", "value": "2026-01-06"},
@@ -194,6 +201,37 @@ def test_every_near_miss_and_over_edit_is_noticed(
     assert survivors(rubric(path, [(trial.check, trial.args)], **trial.elsewhere), case) == []
 
 
+def test_what_was_right_before_earns_nothing(desk: Any, run: Any) -> None:
+    header = [["Region", "Sum"], ["North", 9], ["East", 12.5]]
+    place = {"at": "My notes!A1", "rows": [["Ask before changing", "x"], [7, "y"], ["new", "z"]]}
+    half = desk.case(lambda book: book.set("My notes!B1", [["x"], ["no"]]))
+    untouched = desk.case(None)
+    assert run("calc.table", untouched, **place).score == 0
+    assert run("calc.table", untouched, **place, ordered=False).score == 0
+    assert run("calc.table", half, **place).score == pytest.approx(1 / 4)
+    assert run("calc.table", untouched, at="My notes!D1", rows=header).score == 0
+    cells = {"My notes!A2": 7, "My notes!A3": "Done", "My notes!A4": "Too"}
+    assert run("calc.cells", untouched, cells=cells).score == 0
+    one = run("calc.cells", desk.case(lambda book: book.set("My notes!A3", "Done")), cells=cells)
+    assert (one.score, one.evidence) == (
+        0.5, "2 of 3 cells are right; 1 of them were before; My notes!A4 shows nothing, expected 'Too'",
+    )  # fmt: skip
+    listed = [{"cell": ref, "value": value} for ref, value in cells.items()]
+    assert run("calc.cells", untouched, cells=listed).score == 0
+    for check, args in (
+        ("calc.style", {"range": "Orders!B3:B4", "bold": True}),  # the header is bold already
+        ("calc.number_format", {"range": "Orders!A3:B4", "kind": "date"}),
+        ("calc.formula", {"cell": "Orders!F4:F12", "means": "=D4*E4"}),  # all but the last row have it
+    ):
+        assert run(check, untouched, **args).score == 0, check
+
+
+def test_cells_of_a_sheet_that_is_new_count_as_nothing_before(desk: Any, run: Any) -> None:
+    made = desk.case(lambda book: (book.add_sheet("Sums"), book.set("Sums!A1", 5)))
+    assert run("calc.cells", made, cells={"Sums!A1": 5, "Sums!A2": 6}).score == 0.5
+    assert run("calc.table", made, at="Sums!A1", rows=[[5]]).score == 1
+
+
 @pytest.mark.parametrize("name", TRIALS)
 def test_mutants_have_names_of_their_own_and_audit_ones(desk: Any, name: str) -> None:
     import random
@@ -215,6 +253,9 @@ def test_mutants_have_names_of_their_own_and_audit_ones(desk: Any, name: str) ->
     ("check", "args", "said"),
     [
         ("calc.cell_value", {"file": "~/a.xlsx", "cell": "A1", "value": [1]}, "no value of a cell"),
+        ("calc.cells", {"file": "~/a.xlsx", "cells": {"A1:A2": 1}}, "no single cell"),
+        ("calc.cells", {"file": "~/a.xlsx", "cells": {"A1": [1]}}, "no value of a cell"),
+        ("calc.cells", {"file": "~/a.xlsx", "cells": [{"cell": "A1"}]}, "has cell and value"),
         ("calc.style", {"file": "~/a.xlsx", "range": "A1"}, "says nothing"),
         ("calc.style", {"file": "~/a.xlsx", "range": "A1", "fill": "yellow"}, "no colour"),
         ("calc.filter", {"file": "~/a.xlsx", "range": "A1:B9", "column": "B"}, "give a column with"),
