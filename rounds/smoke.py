@@ -27,6 +27,7 @@ from skills import Draw, Workflow
 from skills.authoring.breakage import is_of_machine, redacted, told
 from skills.authoring.port import Performed, Smoke, Tried
 from skills.kitchen import Kitchen
+from verifiers.coverage import uncovered
 from warehouse import Warehouse
 
 ROUND = 1
@@ -222,10 +223,12 @@ def _last_screen(warehouse: Warehouse, trajectory: Trajectory) -> bytes | None:
 
 def _tried(warehouse: Warehouse, task: Task, number: int) -> Tried:
     reasons = [reason for reason in warehouse.acceptance(task.id)[1] if not is_of_desktop(reason)]
-    probes = [p for p in warehouse.probes(task.id) if _is_red(p)]
+    found = warehouse.probes(task.id)
+    probes = [p for p in found if _is_red(p)]
     scripts = [p.evidence.partition(SCRIPT)[2] for p in probes if SCRIPT in p.evidence]
     return Tried(
-        task.seed, task.instruction, not reasons, tuple(reasons), _lines(probes), number,
+        task.seed, task.instruction, not reasons, tuple(reasons),
+        (*_lines(probes), *uncovered(task.rubric, found).values()), number,
         redacted(scripts[0]) if scripts else "",
     )  # fmt: skip
 
