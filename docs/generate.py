@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -38,35 +37,39 @@ def records() -> str:
 
 def workflow() -> str:
     """What a workflow is written with: keys, kinds of nodes, kinds of draws, and the functions of `${...}`."""
-    import_module("skills.nodes")
-    import_module("skills.language.pure")
+    from skills.authoring.catalogue import draw_examples, entries, node_text
     from skills.draws.base import DRAWS
-    from skills.language.functions import FUNCTIONS
     from skills.language.reader import KEYS, OPTIONAL
-    from skills.nodes.base import NODE_KINDS
 
     keys = [(f"`{key}`", "" if key in OPTIONAL else "yes", meaning) for key, meaning in KEYS.items()]
     parts = ["## Keys", table(("key", "needed", "holds"), keys), "## Kinds of nodes"]
-    for name, kind in NODE_KINDS:
-        parts += [f"### `{name}`", paragraphs(type(kind).__doc__)]
+    for name in entries("nodes"):
+        parts += [f"### `{name}`", node_text(name)]
     parts.append("## Kinds of draws")
     for name, draw in DRAWS:
-        parts += [
-            f"### `{name}`",
-            f"{paragraphs(type(draw).__doc__)} (version {draw.version})",
-            model_tables(draw.args, 4),
-        ]
+        about = f"{paragraphs(type(draw).__doc__)} (version {draw.version})"
+        parts += [f"### `{name}`", about, draw_examples(draw), model_tables(draw.args, 4), draw.values()]
     parts.append("## Functions")
-    rows = sorted((function.group, function.usage, function.summary) for _, function in FUNCTIONS)
-    parts.append(table(("group", "function", "gives"), [(group, f"`{usage}`", text) for group, usage, text in rows]))
-    return "\n\n".join(parts)
+    from skills.language.functions import FUNCTIONS
+
+    rows = sorted((function.group, function.usage, function.summary, _result(function)) for _, function in FUNCTIONS)
+    head = ("group", "function", "gives", "example")
+    parts.append(table(head, [(group, f"`{usage}`", text, example) for group, usage, text, example in rows]))
+    return "\n\n".join(part for part in parts if part)
 
 
 def preparers() -> str:
     """What can lie on a guest's desktop: every preparer with its parameters and the facts that workflows refer to."""
-    from skills.authoring.catalogue import entries, preparer_text
+    from preparers.base import PREPARERS
+    from skills.authoring.catalogue import entries, preparer_example, preparer_facts
 
-    return "\n\n".join(f"## `{name}`\n\n{preparer_text(name)}" for name in entries("preparers"))
+    parts = []
+    for name in entries("preparers"):
+        preparer = PREPARERS.get(name)
+        about = f"{paragraphs(type(preparer).__doc__)} (version {preparer.version})"
+        parts += [f"## `{name}`", about, preparer_example(name), "### Parameters", model_tables(preparer.params, 4)]
+        parts += [preparer.values(), "### Facts", _lines(preparer_facts(name))]
+    return "\n\n".join(part for part in parts if part)
 
 
 def checks() -> str:
@@ -75,13 +78,19 @@ def checks() -> str:
     A mutant spoils a solved state in one place: a near-miss for a `must`, an over-edit for a `must_not`. Audit mutants
     are never used for acceptance, only for the audit rate.
     """
-    from skills.authoring.catalogue import check_text, entries
+    from skills.authoring.catalogue import entries
     from verifiers.base import CHECKS
 
     parts = []
     for name in entries("checks"):
-        mutants = CHECKS.get(name).mutants
-        parts += [f"## `{name}`", check_text(name)]
+        check = CHECKS.get(name)
+        parts += [
+            f"## `{name}`",
+            paragraphs(check.run.__doc__),
+            f"Version {check.version}.",
+            model_tables(check.args, 3),
+        ]
+        mutants = check.mutants
         if mutants is None:
             parts.append("No mutants of its own.")
             continue
@@ -95,9 +104,23 @@ def checks() -> str:
 
 def moves() -> str:
     """What solutions do in windows: every move, with its arguments; the oracle plays them as canonical actions."""
-    from skills.authoring.catalogue import entries, move_text
+    from forge.harness.moves import MOVES
+    from skills.authoring.catalogue import entries, move_words
 
-    return "\n\n".join(f"## `{name}`\n\n{move_text(name)}" for name in entries("moves"))
+    parts = [[f"## `{name}`", move_words(name), model_tables(MOVES.get(name).args, 3)] for name in entries("moves")]
+    return "\n\n".join(part for group in parts for part in group if part)
+
+
+def guest() -> str:
+    """What there is in the guest: the applications, and the modules that scripts in its shell import."""
+    from skills.authoring.catalogue import describe, entries
+
+    parts = []
+    for kind, title in (("apps", "Applications"), ("modules", "Modules")):
+        parts.append(f"## {title}")
+        for name in entries(kind):
+            parts += [f"### `{name}`", describe(kind, name)]
+    return "\n\n".join(parts)
 
 
 def harness() -> str:
@@ -180,6 +203,7 @@ PAGES: dict[str, tuple[str, Callable[[], str]]] = {
     "preparers": ("Preparers", preparers),
     "checks": ("Checks", checks),
     "moves": ("Moves", moves),
+    "guest": ("Applications and modules of the guest", guest),
     "harness": ("Harnesses and tools", harness),
     "warehouse": ("Tables and views", warehouse),
     "settings": ("Settings", settings),
@@ -227,6 +251,23 @@ def main() -> int:
         path.write_text(text, "utf-8")
     print("\n".join(old) or "all pages are fresh")
     return 0
+
+
+def _result(function: Any) -> str:
+    import json
+
+    from skills.authoring.catalogue import evaluated
+
+    return (
+        f"`{function.example}` is `{json.dumps(evaluated(function.example), ensure_ascii=False)}`"
+        if function.example
+        else ""
+    )
+
+
+def _lines(text: str) -> str:
+    """Lines as items of a list."""
+    return "\n".join(f"- {line}" for line in text.splitlines() if line)
 
 
 def _page(title: str, body: str) -> str:

@@ -67,6 +67,10 @@ class Preparer(ABC, Generic[P]):
     name: ClassVar[str]
     version: ClassVar[int] = 1
     params: ClassVar[type[Params]]
+    example: ClassVar[str] = ""
+    """Its parameters as they stand in a workflow, YAML; short, and such that it can be prepared without an office."""
+    example_facts: ClassVar[dict[str, JSON]] = {}
+    """Some facts of what the example makes, as `${...}` refers to them below the node's name."""
 
     @abstractmethod
     def prepare(self, params: P, context: Context) -> Prepared:
@@ -82,6 +86,10 @@ class Preparer(ABC, Generic[P]):
 
         Raises PreparerError, naming the file and what is wrong with it, when a file is missing or corrupt.
         """
+
+    def values(self) -> str:
+        """What can stand in its parameters where their types do not say it, as Markdown; empty where they do."""
+        return ""
 
     def validate(self, values: dict[str, Any]) -> P:
         """Check raw parameters. Raises PreparerError naming the preparer, the parameter and what it should be."""

@@ -64,14 +64,14 @@ Formula = Annotated[str, AfterValidator(_formula)]
 
 
 class Column(Params):
-    """A column of a table. `formula` has the other columns' names in braces: `={Quantity}*{Unit price}`."""
+    """A column. `formula` has the other columns' names in braces: `={Quantity}*{Unit price}`."""
 
     name: str = Field(min_length=1)
     type: ColumnType = "text"
-    format: str = Field("", description="number format code; empty: the usual one of the type")
-    unit: str = ""
-    width: float | None = Field(None, gt=0, le=255, description="in characters; None: fits the content")
-    formula: str = Field("", description="how the column follows from others; written only where `live`")
+    format: str = Field("", description="number format code; the type's usual one unless given")
+    unit: str = Field("", description="for the reader of the table alone, e.g. km")
+    width: float | None = Field(None, gt=0, le=255, description="characters; fits unless given")
+    formula: str = Field("", description="how it follows from others; written where `live`")
     choices: tuple[str, ...] = Field((), description="the values that a category can have")
     role: Literal["", "label", "category", "date", "person", "measure", "rate", "code", "flag"] = ""
 
@@ -86,15 +86,15 @@ class Column(Params):
 
 
 class Table(Params):
-    """Typed columns and rows of JSON values: dates as `2026-03-16`, times as `08:30`, nothing as null."""
+    """Dates are `2026-03-16`, times `08:30`, nothing is null."""
 
     topic: str = ""
-    title: str = ""
-    sheet: str = ""
-    file: str = ""
+    title: str = Field("", description="what layouts write above it")
+    sheet: str = Field("", description="a name that fits")
+    file: str = Field("", description="a name that fits")
     columns: tuple[Column, ...] = Field(min_length=1, max_length=50)
-    rows: tuple[tuple[JSON, ...], ...] = Field(max_length=20_000)
-    numeric_columns: tuple[str, ...] = ()
+    rows: tuple[tuple[JSON, ...], ...] = Field(max_length=20_000, description="a value for each column")
+    numeric_columns: tuple[str, ...] = Field((), description="these four: names by role")
     category_columns: tuple[str, ...] = ()
     text_columns: tuple[str, ...] = ()
     date_columns: tuple[str, ...] = ()
@@ -114,7 +114,7 @@ class Table(Params):
 
 
 class Look(Params):
-    """How cells look; what is not given stays as it is."""
+    """How cells look; the rest stays as it is."""
 
     bold: bool | None = None
     italic: bool | None = None
@@ -130,14 +130,14 @@ class Look(Params):
 
 
 class Styled(Params):
-    """A range and how it looks."""
+    """A range's look."""
 
     range: RangeRef
     look: Look
 
 
 class ValueCell(Params):
-    """A single value outside the table."""
+    """A value outside the table."""
 
     cell: CellRef
     value: JSON
@@ -145,7 +145,7 @@ class ValueCell(Params):
 
 
 class FormulaCell(Params):
-    """A single formula, English function names, commas, A1 notation."""
+    """English function names, commas, A1 notation."""
 
     cell: CellRef
     formula: Formula
@@ -153,7 +153,7 @@ class FormulaCell(Params):
 
 
 class Total(Params):
-    """A row below the table with one formula a column."""
+    """A row below the table, a formula a column."""
 
     columns: tuple[str, ...] = Field(min_length=1)
     function: Literal["SUM", "AVERAGE", "MIN", "MAX", "COUNT"] = "SUM"
@@ -163,7 +163,7 @@ class Total(Params):
 
 
 class Note(Params):
-    """A comment on a cell."""
+    """A comment."""
 
     cell: CellRef
     text: str = Field(min_length=1)
@@ -174,14 +174,16 @@ class Conditional(Params):
 
     range: RangeRef
     kind: Literal["cell", "top", "data_bar", "color_scale", "text"] = "cell"
-    criteria: Literal["", ">", ">=", "<", "<=", "==", "!=", "between", "containing"] = ""
-    value: JSON = None
-    maximum: JSON = None
+    criteria: Literal["", ">", ">=", "<", "<=", "==", "!=", "between", "containing"] = Field(
+        "", description="of kind cell or text"
+    )
+    value: JSON = Field(None, description="what is compared with; of kind top how many")
+    maximum: JSON = Field(None, description="the upper end of between")
     look: Look = Look()
 
 
 class Validation(Params):
-    """What a range accepts: one of `values`, or a number between two bounds."""
+    """What a range accepts: `values`, or numbers between bounds."""
 
     range: RangeRef
     kind: Literal["list", "integer", "decimal"] = "list"
@@ -199,7 +201,7 @@ class Validation(Params):
 
 
 class Picture(Params):
-    """A plain logo: a band of colours, drawn pixel by pixel."""
+    """A plain logo: a band of colours."""
 
     cell: CellRef
     width: int = Field(96, ge=8, le=400)
@@ -208,13 +210,13 @@ class Picture(Params):
 
 
 class Sheet(Params):
-    """One sheet: a table somewhere on it, and what stands around the table."""
+    """A table somewhere, and what stands around it."""
 
     name: SheetName
     table: Table | None = None
     at: CellRef = Field("A1", description="the cell of the first column's header")
-    live: bool = Field(False, description="write columns that follow from others as formulas")
-    titles: tuple[str, ...] = Field((), description="lines above the table, from row 1 on in its first column")
+    live: bool = Field(False, description="columns that follow from others are formulas")
+    titles: tuple[str, ...] = Field((), description="lines from row 1 on, in the table's first column")
     title_look: Look = Look(bold=True, size=14)
     header: Look = Look(bold=True)
     body: Look = Look()
@@ -225,7 +227,7 @@ class Sheet(Params):
     styles: tuple[Styled, ...] = ()
     widths: dict[str, float] = Field(default_factory=dict, description="column letters to characters")
     freeze: CellRef | None = Field(None, description="first cell that scrolls")
-    autofilter: bool = False
+    autofilter: bool = Field(False, description="filter buttons on the table")
     hidden: bool = False
     hidden_rows: tuple[int, ...] = ()
     hidden_columns: tuple[str, ...] = ()
@@ -235,7 +237,7 @@ class Sheet(Params):
     validation: tuple[Validation, ...] = ()
     pictures: tuple[Picture, ...] = ()
     tab_color: Color = ""
-    landscape: bool = False
+    landscape: bool = Field(False, description="printed so")
 
     @model_validator(mode="after")
     def _fits_together(self) -> Sheet:
@@ -253,23 +255,23 @@ class Sheet(Params):
 
 
 class Series(Params):
-    """One series of a chart; ranges with or without a sheet (then the chart's `source`, or its own)."""
+    """Ranges may name a sheet; else it is the chart's `source`, or where it stands."""
 
-    values: str
-    categories: str = ""
+    values: str = Field(description="a range such as C2:C13")
+    categories: str = Field("", description="the range of the labels")
     name: str = Field("", description="a cell such as C2, or a text")
 
 
 class ChartPlan(Params):
-    """A chart on a sheet."""
+    """A chart."""
 
-    sheet: str
+    sheet: str = Field(description="where it stands")
     kind: ChartKind = "column"
     series: tuple[Series, ...] = Field(min_length=1)
     title: str = ""
-    axes: tuple[str, str] | None = Field(None, description="titles of the category and the value axis")
+    axes: tuple[str, str] | None = Field(None, description="category, value")
     at: CellRef = "H2"
-    source: str = Field("", description="the sheet that ranges mean; empty: the one it stands on")
+    source: str = Field("", description="the sheet that ranges mean")
     width: int = Field(480, ge=100, le=2000, description="pixels")
     height: int = Field(288, ge=100, le=2000, description="pixels")
 
@@ -277,10 +279,10 @@ class ChartPlan(Params):
 class WorkbookParams(Params):
     """A workbook. The suffix of `path` says the format: .xlsx, .ods or .csv (one sheet, values only)."""
 
-    path: GuestPath
+    path: GuestPath = Field(description="~/Documents/name.xlsx")
     sheets: tuple[Sheet, ...] = Field(min_length=1, max_length=20)
     charts: tuple[ChartPlan, ...] = ()
-    names: dict[str, str] = Field(default_factory=dict, description="defined name to range or formula, without =")
+    names: dict[str, str] = Field(default_factory=dict, description="defined name to range or formula without =")
     main: int = Field(0, ge=0, description="index of the sheet that facts call `main`")
     title: str = ""
     delimiter: Literal[",", ";", "\t"] = Field(",", description="of a .csv")

@@ -20,10 +20,34 @@ from preparers.calc.plan import PlannedSheet, plan
 
 @preparer
 class Workbook(Preparer[WorkbookParams]):
-    """One workbook in the guest's home."""
+    """One workbook in the guest's home: typed tables, formulas, styles, charts, as .xlsx, .ods or .csv.
+
+    A table is a drawn one or `{columns: [{name: Item}, {name: Price, type: currency}], rows: [[Ink, 4.5]]}`; other cells are
+    given by `cells` and `formulas`. Usually a drawn `layout` goes in by `with`.
+
+    Of the facts, `main` is the sheet that `main` numbers. A column's `range` is that of its data, without the header; `below` is
+    the first free cell under it. `next_row` is the first row below all that stands on a sheet, `used` the range with content,
+    `content` a hash of it. In a `.csv` all facts are those of its texts.
+    """
 
     name = "calc.workbook"
     version = 1
+    example = """\
+path: ~/Documents/prices.xlsx
+sheets:
+  - name: Prices
+    at: B3
+    titles: [Spring prices]
+    table:
+      columns: [{name: Item}, {name: Price, type: currency}, {name: Since, type: date}]
+      rows: [[Ink, 4.5, 2026-01-05], [Paper, 3.2, 2026-02-09]]
+"""
+    example_facts: ClassVar[dict[str, JSON]] = {
+        "main.columns.Price.range": "C4:C5",
+        "main.columns.Price.below": "C6",
+        "main.table.data": "B4:D5",
+        "main.order": ["Item", "Price", "Since"],
+    }
     params: ClassVar[type[WorkbookParams]] = WorkbookParams
 
     def prepare(self, params: WorkbookParams, context: Context) -> Prepared:

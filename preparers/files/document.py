@@ -38,12 +38,16 @@ class DocumentParams(Params):
 class FilesDocument(Preparer[DocumentParams]):
     """A person's own document as input: text, CSV, JSON, INI, pictures, archives, xlsx, docx, pptx; others as bytes.
 
-    Facts: path, name, suffix, sha256, mode and what `preparers.files.reading.describe` says; for a workbook `sheets`
-    (name, columns, rows, header and the values of all cells as text or numbers).
+    For files that exist already and lie beside the workflow. An author has none: what a task needs is made by the other
+    preparers. Facts: as those of a file in `files.tree`; for a workbook `sheets` (name, columns, rows, header, values).
     """
 
     name = "files.document"
     params = DocumentParams
+    example = """\
+source: handbook.docx
+path: ~/Documents/handbook.docx
+"""
 
     def prepare(self, params: DocumentParams, context: Context) -> Prepared:
         data = _source(params)

@@ -81,7 +81,7 @@ GuestFolder = Annotated[str, AfterValidator(_guest_folder)]
 class Item(Params):
     """What all things in a tree have: a path below the root, permission bits, a time of the last change."""
 
-    path: RelativePath
+    path: RelativePath = Field(description="below the root (of a member: inside the archive), without ~/")
     mode: int = Field(0o644, ge=0, le=0o777, description="permission bits")
     modified: Moment | None = Field(None, description="last change, guest's local time; default: the guest's clock")
 
@@ -115,7 +115,9 @@ class CsvItem(_File):
 
     kind: Literal["csv"] = "csv"
     header: tuple[Line, ...] = Field(min_length=1)
-    rows: tuple[tuple[Text | int | float | None, ...], ...] = ()
+    rows: tuple[tuple[Text | int | float | None, ...], ...] = Field(
+        (), description="as long as the header; facts have texts"
+    )
     delimiter: Literal[",", ";"] = ","
 
     @model_validator(mode="after")
@@ -138,7 +140,7 @@ class IniItem(_File):
     """Sections of `key = value` lines."""
 
     kind: Literal["ini"] = "ini"
-    sections: dict[str, dict[str, Line]] = Field(min_length=1)
+    sections: dict[str, dict[str, Line]] = Field(min_length=1, description="section to key to text")
 
     @model_validator(mode="after")
     def _can_be_written(self) -> IniItem:
@@ -238,7 +240,7 @@ AnyItem = Annotated[
 class TreeParams(Params):
     """`files.tree`: a folder and what is in it. The folder belongs to the tree: nobody else prepares files below it."""
 
-    root: GuestFolder = Field(description="the folder, ~/...")
+    root: GuestFolder = Field(description="the folder, ~/Documents/...")
     items: tuple[AnyItem, ...] = Field((), max_length=2000)
 
     @model_validator(mode="after")

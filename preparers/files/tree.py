@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 from forge.records import JSON, PreparerError
 from preparers.base import Context, Prepared, PreparedFile, Preparer, preparer
-from preparers.files.params import AnyItem, FolderItem, TreeParams, suffix_of
+from preparers.files.params import KINDS, AnyItem, FolderItem, TreeParams, suffix_of
 from preparers.files.reading import describe
 from preparers.files.writing import epoch_of, file_bytes, file_facts
 
@@ -18,13 +19,40 @@ TOTAL_LIMIT = 64 << 20
 class FilesTree(Preparer[TreeParams]):
     """Folder trees of text, CSV, JSON, INI, pictures, documents, presentations and archives.
 
-    Facts: `root`; `files`, sorted by path, each with path, name, stem, suffix, folder, mode and what
-    `preparers.files.reading.describe` says; `folders` (all below the root); `empty_folders`; `suffixes` (suffix to
-    number); `count` of files.
+    What a file is follows from its suffix, and its item must be of that `kind`; an INI text with remarks or odd spacing has to be
+    called .conf, which is text. JSON is written as `json.dumps(value, indent=indent)` writes it, INI as `[section]` and `key =
+    value` with a blank line between sections. A drawn tree (the draw `tree`) goes in by `with`.
+
+    Facts: `files`, sorted by path (absolute ones, `~/...`), each with what its kind has; `folders` (all below the root);
+    `empty_folders`; `suffixes` (suffix to number of files); `count` of files.
     """
 
     name = "files.tree"
     params = TreeParams
+    example = """\
+root: ~/Documents/Tea
+items:
+  - {kind: text, path: notes/list.txt, text: "Assam\\nCeylon\\n", modified: 2026-02-03T09:30:00}
+  - {kind: csv, path: prices.csv, header: [Tea, Price], rows: [[Assam, 4.5]]}
+  - {kind: ini, path: shop.ini, sections: {shop: {open: yes}}}
+  - {kind: archive, path: old.zip, members: [{kind: text, path: old.txt, text: "Oolong\\n"}]}
+  - {kind: folder, path: photos}
+"""
+    example_facts: ClassVar[dict[str, JSON]] = {
+        "count": 4,
+        "folders": ["~/Documents/Tea/notes", "~/Documents/Tea/photos"],
+        "empty_folders": ["~/Documents/Tea/photos"],
+        "files[0].path": "~/Documents/Tea/notes/list.txt",
+        "files[0].lines": 2,
+        "suffixes": {".csv": 1, ".ini": 1, ".txt": 1, ".zip": 1},
+    }
+
+    def values(self) -> str:
+        suffixes: dict[str, list[str]] = {}
+        for suffix, kind in KINDS.items():
+            suffixes.setdefault(kind, []).append(suffix)
+        told = "; ".join(f"{kind}: {' '.join(found)}" for kind, found in suffixes.items())
+        return f"Kinds by suffix: {told}; text: every other one. Other kinds of files cannot be made here."
 
     def prepare(self, params: TreeParams, context: Context) -> Prepared:
         files = [PreparedFile(params.root, mode=0o755, folder=True)]

@@ -138,7 +138,7 @@ class Mail(Params):
     to: tuple[Person, ...] = ()
     cc: tuple[Person, ...] = ()
     subject: Line = ""
-    date: LocalTime
+    date: LocalTime = Field(description="2026-03-12T14:05:00, not after the guest's clock")
     text: Text = Field("", description="the plain text")
     html: Text = Field("", description="the same as HTML; both: multipart/alternative")
     attachments: tuple[Attachment, ...] = ()
@@ -263,7 +263,7 @@ class Tag(Params):
 class ProfileParams(Params):
     """A whole Thunderbird profile."""
 
-    accounts: tuple[Account, ...] = Field(min_length=1, max_length=4)
+    accounts: tuple[Account, ...] = Field(min_length=1, max_length=4, description="the first is the owner's")
     folders: tuple[Folder, ...] = ()
     contacts: tuple[Contact, ...] = ()
     lists: tuple[MailingList, ...] = ()

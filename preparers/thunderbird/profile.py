@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import hashlib
 from pathlib import Path
+from typing import ClassVar
 
 from forge.harness.layers.mail.python.mailkit.formats import RULES_HEAD, rule_text
 from forge.records import JSON, PreparerError
@@ -19,11 +20,41 @@ from preparers.thunderbird.settings import prefs_js, profiles_ini, user_js, wind
 
 @preparer
 class ThunderbirdProfile(Preparer[ProfileParams]):
-    """A profile at `~/.thunderbird/alex.default`, with accounts, folders, mails, address book and filters."""
+    """A profile at `~/.thunderbird/alex.default`, with accounts, folders, mails, address book and filters.
+
+    One a task. People are written `Name <address>` or as a bare address; folders `Inbox` or `Projects/Apollo` for the first
+    account, `LABEL/Inbox` for another one, and `Local Folders/Notes`. Every account has Inbox, Drafts, Templates, Sent,
+    Archives, Junk and Trash. Dates are local time without offset. The first account is the owner's; nothing is ever sent or
+    fetched, what is sent waits in `Local Folders/Unsent Messages`. A drawn mailbox (the draw `mailbox`) goes in by `with`.
+
+    In the facts a mail's sender is `mail['from']` (`from` is no name in expressions), `from_name` and `from_address`; `body`
+    is a hash of its text, an attachment's `sha256` of its bytes; a filter's conditions are [field, op, value], its actions
+    [kind, value].
+    """
 
     name = "thunderbird.profile"
     version = 2
     params = ProfileParams
+    example = """\
+accounts: [{address: alex@example.com, name: Alex Doe}]
+folders:
+  - path: Inbox
+    messages:
+      - {id: a1@navy.example, from: Grace Hopper <grace@navy.example>, to: [alex@example.com], subject: Minutes,
+         date: 2026-03-02T10:15:00, text: Hello, read: false, tags: [$label1],
+         attachments: [{name: minutes.txt, text: "- tea"}]}
+  - {path: Projects/Apollo}
+contacts: [{name: Grace Hopper, email: grace@navy.example, phone: "+49 30 123"}]
+filters:
+  - {name: Bills, conditions: [{field: subject, value: invoice}], actions: [{kind: move, value: Projects/Apollo}]}
+"""
+    example_facts: ClassVar[dict[str, JSON]] = {
+        "account": "alex@example.com",
+        "messages[0].from_address": "grace@navy.example",
+        "messages[0].tags": ["$label1"],
+        "contacts[0].phone": "+49 30 123",
+        "filters[0].actions": [["move", "Projects/Apollo"]],
+    }
 
     def prepare(self, params: ProfileParams, context: Context) -> Prepared:
         mails = _placed(params)

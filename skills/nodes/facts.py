@@ -65,6 +65,27 @@ FACTS: dict[str, Any] = {
 }  # fmt: skip
 """Preparer to the shape of its facts, in the notation of `skills.language.shapes`."""
 
+PARTS: dict[str, dict[str, Any]] = {
+    "calc.workbook": {
+        "sheets[].columns['NAME']": _COLUMN,
+        "sheets[].table": _TABLE,
+        "sheets[].totals['NAME']": {"cell": "text", "formula": "text", "value": "any"},
+        "sheets[].formulas['B7']": {"formula": "text", "value": "any"},
+    },
+    "files.tree": {
+        "files[] of kind text": {"lines": "number", "words": "number", "sha256": "text"},
+        "of kind csv": {"header": ["text"], "rows": [["text"]], "columns": "number", "delimiter": "text"},
+        "of kind json": {"value": "any"},
+        "of kind ini": {"sections": {"...": "any"}},
+        "of kind image": {"width": "number", "height": "number", "format": "text"},
+        "of kind docx": {"paragraphs": [{"text": "text", "style": "text"}], "table": [["text"]]},
+        "of kind pptx": {"slides": [{"title": "text", "bullets": ["text"]}]},
+        "of kind archive": {"format": "text", "members": {"...": "any"}},
+        "of kind binary": {"sha256": "text"},
+    },
+}
+"""Preparer to records inside its facts whose place or presence only the parameters know; for the catalogue."""
+
 
 def facts_of(preparer: Preparer[Any]) -> Shape:
     """The shape of a preparer's facts, `any` where nothing is known."""

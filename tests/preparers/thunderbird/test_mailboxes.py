@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from forge.records import Guest, canonical_json, digest
+from forge.records import Guest, InputError, canonical_json, digest
 from preparers.thunderbird.attachments import pdf
 from preparers.thunderbird.mails import draw_mailbox, kinds, listing, matters
 from preparers.thunderbird.params import ProfileParams
@@ -93,6 +93,6 @@ def test_pdf_cross_references_point_at_their_objects() -> None:
     assert b"(Invoice \\(1\\)) Tj" in data
 
 
-def test_a_kind_that_is_not_there_is_a_key_error() -> None:
-    with pytest.raises(KeyError):
+def test_a_kind_that_is_not_there_is_said_with_those_that_are() -> None:
+    with pytest.raises(InputError, match=r"no mailbox of the kind 'nothing'(?s:.)*plain, projects"):
         draw_mailbox("nothing", 5, random.Random(1), Guest())

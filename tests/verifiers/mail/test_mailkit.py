@@ -137,7 +137,7 @@ def test_filters_are_added_first_switched_and_removed(kit: mailkit.Profile, home
     kit.remove_filter("Invoices")
     rules = ReadProfile(home / desk.PROFILE).filters
     assert [(rule.name, rule.enabled) for rule in rules] == [('A "quoted" one', False), ("From the club", False)]
-    with pytest.raises(LookupError, match="nothing to change"):
+    with pytest.raises(LookupError, match="there is no filter 'Nothing'; the filters are"):
         kit.remove_filter("Nothing")
 
 

@@ -80,8 +80,8 @@ def card_rows(card: str, values: dict[str, str], modified: int) -> list[tuple[st
     def get(key: str) -> str:
         return values.get(key, "")
 
-    lines = ["BEGIN:VCARD", "VERSION:4.0", "FN:" + _vcard(get("name"))]
-    lines.append(f"N:{_vcard(get('last'))};{_vcard(get('first'))};;;")
+    lines = ["BEGIN:VCARD", "VERSION:4.0", "FN:" + vcard_text(get("name"))]
+    lines.append(f"N:{vcard_text(get('last'))};{vcard_text(get('first'))};;;")
     for key, prefix in (
         ("email", "EMAIL;PREF=1:"),
         ("second_email", "EMAIL:"),
@@ -92,12 +92,12 @@ def card_rows(card: str, values: dict[str, str], modified: int) -> list[tuple[st
         ("note", "NOTE:"),
     ):
         if get(key):
-            lines.append(prefix + _vcard(get(key)))
+            lines.append(prefix + vcard_text(get(key)))
     lines += ["UID:" + card, "END:VCARD"]
     rows = [
         ("PopularityIndex", "0"),
         ("LastModifiedDate", str(modified)),
-        ("_vCard", "\r\n".join([*(_folded(line) for line in lines), ""])),
+        ("_vCard", "\r\n".join([*(folded(line) for line in lines), ""])),
         ("DisplayName", get("name")),
         ("FirstName", get("first")),
         ("LastName", get("last")),
@@ -111,6 +111,24 @@ def derived_uuid(*parts: str) -> str:
     return str(uuid.UUID(hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32], version=4))
 
 
+def vcard_text(value: str) -> str:
+    """A value as a vCard writes it (RFC 6350, 3.4)."""
+    return re.sub(r"([\\,;])", r"\\\1", value).replace("\n", "\\n")
+
+
+def folded(line: str) -> str:
+    """Fold at 75 octets (RFC 6350, 3.2), never inside a character."""
+    parts, width = [""], 0
+    for char in line:
+        size = len(char.encode())
+        if width + size > 75:
+            parts.append("")
+            width = 1
+        parts[-1] += char
+        width += size
+    return "\r\n ".join(parts)
+
+
 def _escape(value: str) -> str:
     return value.replace("\\", "\\\\").replace('"', '\\"')
 
@@ -122,20 +140,3 @@ def _term_value(name: str, value: str) -> str:
     if ")" in value or value[:1] in (" ", '"'):
         return '"' + value.replace('"', '\\"') + '"'
     return value.replace('"', '\\"')
-
-
-def _vcard(value: str) -> str:
-    return re.sub(r"([\\,;])", r"\\\1", value).replace("\n", "\\n")
-
-
-def _folded(line: str) -> str:
-    """Fold at 75 octets (RFC 6350, 3.2), never inside a character."""
-    parts, width = [""], 0
-    for char in line:
-        size = len(char.encode())
-        if width + size > 75:
-            parts.append("")
-            width = 1
-        parts[-1] += char
-        width += size
-    return "\r\n ".join(parts)

@@ -7,7 +7,6 @@ import mimetypes
 import os
 import re
 import shutil
-import sqlite3
 import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +15,8 @@ from email.message import EmailMessage
 from pathlib import Path
 from urllib.parse import quote
 
-from .formats import RULES_HEAD, card_rows, folder_file, folder_uri, rule_text
+from .cards import FIELDS, Book, fields_of
+from .formats import RULES_HEAD, folder_file, folder_uri, rule_text
 from .message import (
     EXPUNGED,
     FORWARDED,
@@ -41,7 +41,7 @@ _PREF = re.compile(r'^user_pref\("((?:[^"\\]|\\.)*)",\s*(.*)\);\s*$', re.MULTILI
 
 @dataclass(frozen=True)
 class Account:
-    """An account of the profile; `folder` is where its mail files lie, `uri` the prefix of its folders' URIs."""
+    """An account; `folder` is where its mail files lie, `uri` the prefix of its folders' URIs."""
 
     label: str
     folder: Path
@@ -53,7 +53,10 @@ class Account:
 
 
 class Profile:
-    """A profile folder. Every method reads the files anew, so that two scripts can work on it in turn."""
+    """A profile folder. Every method reads the files anew."""
+
+    accounts: list[Account]
+    """The accounts; the first one's folders are named without a label."""
 
     def __init__(self, path: str | os.PathLike[str] = PROFILE):
         self.path = Path(path).expanduser()
@@ -70,17 +73,17 @@ class Profile:
         return found
 
     def file(self, folder: str) -> Path:
-        """The mbox file of a folder (which need not exist)."""
+        """The mbox file of a folder."""
         account, parts = self._split(folder)
         return folder_file(account.folder, parts)
 
     def uri(self, folder: str) -> str:
-        """The URI by which filters and preferences name a folder."""
+        """The URI of a folder."""
         account, parts = self._split(folder)
         return folder_uri(account.uri, parts)
 
     def messages(self, folder: str | None = None) -> list[Message]:
-        """The messages of a folder (of all folders, when none is named), without expunged ones."""
+        """The messages of a folder, or of all of them."""
         if folder is None:
             return [message for name in self.folders() for message in self.messages(name)]
         path = self.file(folder)
@@ -90,7 +93,7 @@ class Profile:
         return [message for message in found if not message.status & EXPUNGED]
 
     def find(self, folder: str | None = None, *, subject: str = "", sender: str = "", id: str = "") -> list[Message]:
-        """Messages whose subject and sender contain these words (case does not matter), or with this Message-ID."""
+        """Messages whose subject and sender contain these texts (case does not matter), or with this id."""
         return [
             message
             for message in self.messages(folder)
@@ -119,21 +122,27 @@ class Profile:
         replied: bool | None = None,
         forwarded: bool | None = None,
     ) -> None:
-        """Set or clear flags; None leaves one as it is."""
-        status = message.status
-        for bit, value in ((READ, read), (STARRED, starred), (REPLIED, replied), (FORWARDED, forwarded)):
-            if value is not None:
-                status = status | bit if value else status & ~bit
-        self._rewrite(message, lambda raw: with_status(raw, status))
+        """Set or clear flags: `flag(message, read=True)`; None leaves one as it is."""
+        wanted = ((READ, read), (STARRED, starred), (REPLIED, replied), (FORWARDED, forwarded))
+
+        def change(raw: bytes) -> bytes:
+            status = Message("", 0, raw).status
+            for bit, value in wanted:
+                if value is not None:
+                    status = status | bit if value else status & ~bit
+            return with_status(raw, status)
+
+        self._rewrite(message, change)
 
     def tag(self, message: Message, *tags: str) -> None:
-        """Add tags, by key (`$label1`) or by the name that Thunderbird shows (`Important`)."""
-        self.set_tags(message, [*message.tags, *tags])
+        """Add tags, by key (`$label1`) or name (`Important`)."""
+        more = [self.tag_key(tag) for tag in tags]
+        self._rewrite(message, lambda raw: with_keys(raw, list(dict.fromkeys([*Message("", 0, raw).tags, *more]))))
 
     def untag(self, message: Message, *tags: str) -> None:
         """Remove tags."""
         gone = {self.tag_key(tag) for tag in tags}
-        self.set_tags(message, [tag for tag in message.tags if tag not in gone])
+        self._rewrite(message, lambda raw: with_keys(raw, [tag for tag in Message("", 0, raw).tags if tag not in gone]))
 
     def set_tags(self, message: Message, tags: Sequence[str]) -> None:
         """Replace all tags."""
@@ -147,15 +156,15 @@ class Profile:
 
     def copy(self, message: Message, folder: str) -> None:
         """Put a copy into another folder, with its flags and tags."""
-        self.append(folder, message.raw)
+        self.append(folder, self._now(message)[2])
 
     def move(self, message: Message, folder: str) -> None:
-        """Move a message to another folder."""
-        self.append(folder, message.raw)
+        """Move a message to another folder, with its flags and tags."""
+        self.copy(message, folder)
         self.expunge(message)
 
     def delete(self, message: Message) -> None:
-        """Move a message to its account's Trash; what is in Trash already is gone."""
+        """Move a message to its account's Trash; out of Trash for good."""
         account, parts = self._split(message.folder)
         if parts[0] == "Trash":
             self.expunge(message)
@@ -163,15 +172,15 @@ class Profile:
             self.move(message, "Trash" if account is self.accounts[0] else account.label + "/Trash")
 
     def expunge(self, message: Message) -> None:
-        """Mark a message as gone, as Thunderbird does until it compacts the folder."""
-        self._rewrite(message, lambda raw: with_status(raw, message.status | EXPUNGED))
+        """Mark a message as gone for good."""
+        self._rewrite(message, lambda raw: with_status(raw, Message("", 0, raw).status | EXPUNGED))
 
     def replace(self, message: Message, mail: EmailMessage) -> None:
-        """Put another version of a message in its place."""
+        """Put another mail in its place."""
         self._rewrite(message, lambda _: mbox_bytes(mail) + b"\n")
 
     def append(self, folder: str, raw: bytes) -> None:
-        """Add a message (headers and body, as `mbox_bytes` makes them) to the end of a folder."""
+        """Add a message (bytes as of `mbox_bytes`) to the end of a folder."""
         path = self.file(folder)
         if not path.is_file():
             raise LookupError(f"no folder {folder!r}; there are {', '.join(self.folders())}")
@@ -184,7 +193,7 @@ class Profile:
         self._write(folder, data + gap + b"From - " + stamp + b"\n" + raw.rstrip(b"\n") + b"\n\n")
 
     def save_attachment(self, message: Message, name: str, path: str | os.PathLike[str]) -> Path:
-        """Write an attachment of a message to a file and return its path."""
+        """Write an attachment into a file and return its path."""
         files = message.attachments
         if name not in files:
             raise LookupError(f"{message.subject!r} has no attachment {name!r}; it has {', '.join(files) or 'none'}")
@@ -206,7 +215,11 @@ class Profile:
         attachments: Iterable[str | os.PathLike[str]] = (),
         answers: Message | None = None,
     ) -> None:
-        """Save a draft from the first account, as the compose window's Save does."""
+        """Save a draft from the first account, as the compose window's Save does.
+
+        `to`, `cc`, `bcc`: `Name <address>` or an address, one or a list; `attachments`: paths; `answers`: the message that
+        it replies to. As in `draft(to="ann@x.example", subject="Hi", text="Hello")`.
+        """
         draft_info = "internal/draft; vcard=0; receipt=0; DSN=0; uuencode=0; attachmentreminder=0; deliveryformat=0"
         mail = self._compose(to, cc, bcc, subject, text, attachments, answers)
         mail["X-Mozilla-Draft-Info"] = draft_info
@@ -223,7 +236,7 @@ class Profile:
         attachments: Iterable[str | os.PathLike[str]] = (),
         answers: Message | None = None,
     ) -> None:
-        """Put a mail into the outbox, as sending does while Thunderbird is offline."""
+        """As `draft`, into the outbox, as sending does while Thunderbird is offline."""
         mail = self._compose(to, cc, bcc, subject, text, attachments, answers)
         queued = 0x0800
         self.append(OUTBOX, _mozilla(queued) + mbox_bytes(mail))
@@ -244,7 +257,7 @@ class Profile:
         path.write_bytes(b"")
 
     def remove_folder(self, folder: str) -> None:
-        """Remove a folder with all that is in it, below it too; nothing goes to Trash."""
+        """Remove a folder with all that is in it and below it, for good."""
         path = self.file(folder)
         if not path.is_file():
             raise LookupError(f"no folder {folder!r}; there are {', '.join(self.folders())}")
@@ -253,7 +266,7 @@ class Profile:
         shutil.rmtree(path.with_name(path.name + ".sbd"), ignore_errors=True)
 
     def rename_folder(self, folder: str, name: str) -> None:
-        """Give a folder another path, with its messages and subfolders; the new parent must be there."""
+        """Give a folder another path, with all that is in it and below it."""
         old, new = self.file(folder), self.file(name)
         if new.exists():
             raise FileExistsError(f"folder {name!r} is there already")
@@ -264,40 +277,42 @@ class Profile:
         if below.is_dir():
             below.rename(new.with_name(new.name + ".sbd"))
 
-    def contacts(self) -> dict[str, dict[str, str]]:
-        """Card id to its properties, of the personal address book."""
-        cards: dict[str, dict[str, str]] = {}
+    def contacts(self) -> list[dict[str, str]]:
+        """The contacts, each with name, email, first, last, second_email, phone, organization, title, nickname, note."""
         with self._abook() as book:
-            for card, name, value in book.execute("SELECT card, name, value FROM properties"):
-                cards.setdefault(card, {})[name] = value
-        return cards
+            return [fields_of(rows) for rows in book.cards().values()]
+
+    def contact(self, email: str) -> dict[str, str]:
+        """The contact with this address. Raises LookupError when there is none."""
+        with self._abook() as book:
+            return fields_of(book.cards()[book.of(email)[0]])
 
     def add_contact(self, name: str, email: str, **more: str) -> str:
-        """Add a card and return its id.
+        """Add a contact and return its id; `more` are its other fields, `phone="+49 30 1"`.
 
-        `more`: first, last, second_email, phone, organization, title, nickname, note. First and last name default to
-        the first word of `name` and the rest.
+        First and last name are the first word of `name` and the rest unless given.
         """
         first, _, last = name.partition(" ")
-        values = {"first": first, "last": last, **more, "name": name, "email": email}
-        card = str(uuid.uuid4())
         with self._abook() as book:
-            rows = card_rows(card, values, modified=int(time.time()))
-            book.executemany("INSERT INTO properties VALUES (?, ?, ?)", [(card, *row) for row in rows])
-        return card
+            return book.add({"first": first, "last": last, **_fields(more), "name": name, "email": email})
+
+    def edit_contact(self, email: str, /, **changes: str) -> None:
+        """Change fields of the contact with this address, `phone="+49 30 2"`; an empty text removes one, others stay."""
+        with self._abook() as book:
+            book.edit(book.of(email)[0], _fields(changes))
 
     def remove_contact(self, email: str) -> None:
-        """Remove the cards with this address."""
-        gone = [c for c, p in self.contacts().items() if p.get("PrimaryEmail", "").casefold() == email.casefold()]
-        if not gone:
-            raise LookupError(f"no contact has the address {email}")
+        """Remove the contact with this address."""
         with self._abook() as book:
-            for card in gone:
-                book.execute("DELETE FROM properties WHERE card = ?", (card,))
-                book.execute("DELETE FROM list_cards WHERE card = ?", (card,))
+            for card in book.of(email):
+                book.remove(card)
+
+    def filters(self, account: str = "") -> dict[str, bool]:
+        """The names of an account's filters in the order in which they run, and whether each is on."""
+        return {name: 'enabled="yes"' in rule.split("\n") for name, rule in self._rules(account)[1]}
 
     def filter_file(self, account: str = "") -> Path:
-        """Where an account's filters are; the first account's by default."""
+        """The file of an account's filters."""
         return self._account(account).folder / "msgFilterRules.dat"
 
     def add_filter(
@@ -313,14 +328,9 @@ class Profile:
     ) -> None:
         """Add a filter before the others, as Thunderbird's window does.
 
-        Args:
-            name: what the list of filters shows.
-            conditions: (field, operator, value): `("subject", "contains", "invoice")`.
-            actions: (kind, value): `("move", "Invoices")`, `("tag", "Work")`, `("star", "")`; see `ACTIONS`.
-            match: all or any of the conditions.
-            enabled: whether it runs.
-            account: label of the account; the first one when empty.
-            type: when it runs: 1 on new mail, 16 by hand, 17 both.
+        `conditions`: (field, operator, value), `("subject", "contains", "invoice")`; `actions`: (kind, value), `("move",
+        "Invoices")`, `("copy", "Invoices")`, `("tag", "Work")`, and star, mark-read, mark-unread, delete, stop with "" as value;
+        `match`: all or any; `account`: its label, the first one when empty; `type`: 1 runs on new mail, 16 by hand, 17 both.
         """
         resolved = [
             (k, self.uri(v) if k in ("move", "copy") else self.tag_key(v) if k == "tag" else v) for k, v in actions
@@ -332,25 +342,30 @@ class Profile:
         path.write_text(head + rule + ('name="' + rest if rest else ""), "utf-8")
 
     def remove_filter(self, name: str, account: str = "") -> None:
-        """Remove the filters of this name."""
-        self._filters(account, lambda own, rule: "" if own == name else rule)
+        """Remove the filters of this name. Raises LookupError when there is none."""
+        self._change_filters(account, name, lambda rule: "")
 
     def enable_filter(self, name: str, enabled: bool, account: str = "") -> None:
-        """Switch a filter on or off."""
+        """Switch a filter on or off. Raises LookupError when there is none of this name."""
         line = f'enabled="{"yes" if enabled else "no"}"'
-        self._filters(account, lambda own, rule: re.sub(r'(?m)^enabled=".*"$', line, rule) if own == name else rule)
+        self._change_filters(account, name, lambda rule: re.sub(r'(?m)^enabled=".*"$', line, rule))
 
     # inside
 
-    def _filters(self, account: str, change: Callable[[str, str], str]) -> None:
-        """Rewrite an account's filters one by one: `change` gets a filter's name and lines and gives its new lines."""
+    def _rules(self, account: str) -> tuple[str, list[tuple[str, str]]]:
+        """How the file of an account's filters begins, and the name and the lines of each."""
         path = self.filter_file(account)
-        head, *rules = re.split(r'(?m)^(?=name=")', path.read_text("utf-8"))
-        named = [(re.sub(r'\\(["\\])', r"\1", rule.split("\n", 1)[0][6:-1]), rule) for rule in rules]
-        changed = "".join(change(name, rule) for name, rule in named)
-        if changed == "".join(rules):
-            raise LookupError(f"nothing to change; the filters are {', '.join(name for name, _ in named) or 'none'}")
-        path.write_text(head + changed, "utf-8")
+        head, *rules = re.split(r'(?m)^(?=name=")', path.read_text("utf-8") if path.is_file() else RULES_HEAD)
+        return head, [(re.sub(r'\\(["\\])', r"\1", rule.split("\n", 1)[0][6:-1]), rule) for rule in rules]
+
+    def _change_filters(self, account: str, name: str, change: Callable[[str], str]) -> None:
+        """Rewrite the lines of all filters of a name."""
+        head, rules = self._rules(account)
+        names = [own for own, _ in rules]
+        if name not in names:
+            raise LookupError(f"there is no filter {name!r}; the filters are {', '.join(names) or 'none'}")
+        text = "".join(change(rule) if own == name else rule for own, rule in rules)
+        self.filter_file(account).write_text(head + text, "utf-8")
 
     def _prefs(self) -> dict[str, str]:
         text = (self.path / "prefs.js").read_text("utf-8")
@@ -399,16 +414,20 @@ class Profile:
                 return account, rest.split("/")
         return self.accounts[0], folder.split("/")
 
-    def _abook(self) -> _Book:
-        return _Book(self.path / "abook.sqlite")
+    def _abook(self) -> Book:
+        return Book(self.path / "abook.sqlite")
 
-    def _rewrite(self, message: Message, change: Callable[[bytes], bytes]) -> None:
+    def _now(self, message: Message) -> tuple[bytes, int, bytes]:
+        """A message as its folder's file has it now: the file's bytes, where in them it begins, and its own bytes."""
         data = self.file(message.folder).read_bytes()
         same = [(s, r) for s, r in split_mbox(data) if r == message.raw or Message("", s, r).id == message.id != ""]
         same = [(s, r) for s, r in same if not Message("", s, r).status & EXPUNGED]
         if not same:
             raise LookupError(f"{message.subject!r} is no longer in {message.folder}")
-        start, raw = min(same, key=lambda found: abs(found[0] - message.offset))
+        return (data, *min(same, key=lambda found: abs(found[0] - message.offset)))
+
+    def _rewrite(self, message: Message, change: Callable[[bytes], bytes]) -> None:
+        data, start, raw = self._now(message)
         self._write(message.folder, data[:start] + change(raw) + data[start + len(raw) :])
 
     def _write(self, folder: str, data: bytes) -> None:
@@ -452,28 +471,11 @@ class Profile:
         return mail
 
 
-class _Book:
-    """A connection to an address book that commits and closes."""
-
-    def __init__(self, path: Path):
-        if not path.is_file():
-            raise LookupError(f"no address book at {path}")
-        self.connection = sqlite3.connect(path, timeout=0.5)
-        try:
-            self.connection.execute("SELECT 1 FROM properties LIMIT 1")
-        except sqlite3.OperationalError as error:
-            self.connection.close()
-            if "locked" in str(error):
-                raise BlockingIOError(f"{path} is locked: Thunderbird is running; quit it first") from None
-            raise
-
-    def __enter__(self) -> sqlite3.Connection:
-        return self.connection
-
-    def __exit__(self, kind: object, value: object, trace: object) -> None:
-        if kind is None:
-            self.connection.commit()
-        self.connection.close()
+def _fields(values: dict[str, str]) -> dict[str, str]:
+    for name in values:
+        if name not in FIELDS:
+            raise TypeError(f"a contact has no {name!r}; it has {', '.join(FIELDS)}")
+    return values
 
 
 def _mozilla(status: int) -> bytes:

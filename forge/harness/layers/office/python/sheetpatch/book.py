@@ -124,7 +124,11 @@ class Book(ABC):
         wrap: bool | None = None,
         border: dict[str, str] | None = None,
     ) -> None:
-        """Change how the cells of a range look; what is not named stays. Colours are `RRGGBB`."""
+        """Change how the cells of a range look; what is not named stays: `style("A1:C1", bold=True, fill="DDEBF7")`.
+
+        `color` and `fill` are `RRGGBB`, `align` left, center or right, `border` side to line: `{"bottom": "thin"}`; lines are
+        thin, medium, thick, double, none.
+        """
 
     @abstractmethod
     def rename(self, old: str, new: str) -> None:
@@ -150,7 +154,8 @@ class Book(ABC):
     def autofilter(self, ref: str | None, sheet: str | None = None, **show: Filter) -> None:
         """Put filter buttons on a range (header included) and filter it; None takes the filter away.
 
-        Each keyword is a column's letters: a list of values to show, or a comparison such as `(">", 100)`.
+        Each keyword is a column's letters: a list of values to show, or a comparison such as `(">", 100)`, as in
+        `autofilter("Data!A1:D20", C=["open"])`.
         """
 
     @abstractmethod
