@@ -12,7 +12,7 @@ FAULTS = 8
 LINE = 900
 """Characters of one fault."""
 
-_VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|[\d.,:-]*\d")
+_VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|~?/[^\s;,]+|[\d.,:-]*\d")
 
 
 def report(smoke: Smoke) -> str:

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import rounds.author
 import skills
-from forge.records import InputError, ModelError
-from rounds.author import Commission, FileKeeper, author_all, promote, skill_of
+from forge.llm import EndpointDownError
+from forge.records import InputError, ModelCall, ModelError, Usage
+from rounds.author import Commission, FileKeeper, author_all, keeper_of, promote, skill_of, start_afresh
 from rounds.workshop import Workshop
 from skills.authoring.draft import CriterionText, Draft
 from tests.skills.authoring.conftest import CRITERIA, GOOD, SKILL, Scripted, calls
@@ -89,6 +91,104 @@ async def test_an_endpoint_that_is_down_is_a_fault_and_goes_on_later(workshop, t
     assert "answer.equals" in later.questions[0][1]  # the conversation went on with what had been looked up
     with workshop.warehouse.read() as connection:
         assert [(row["outcome"], row["steps"]) for row in list_authorings(connection)] == [("needs_check", 2)]
+
+
+GIVE_UP = calls(("give_up", {"outcome": "needs_check", "reason": "there is no such check"}))
+
+
+async def test_an_endpoint_that_failed_is_asked_once_and_what_happened_is_said(workshop, tmp_path):
+    job = commission(tmp_path)
+    slow = EndpointDownError(
+        "endpoint tiny (tiny): no answer within 180 s", mend="raise request_seconds in endpoints.yaml"
+    )
+    model = Scripted([slow])  # asked a second time it would raise AssertionError
+    (fault,) = (await author_all(workshop, [job], model)).faults.values()
+    assert fault == (
+        f"authoring {SKILL.id}: endpoint tiny (tiny): no answer within 180 s\n"
+        "  mend: raise request_seconds in endpoints.yaml; the same command goes on with the conversation"
+    )
+
+
+async def test_answered_and_failed_calls_are_told_apart(workshop, tmp_path):
+    job = commission(tmp_path)
+    common = {
+        "purpose": "author",
+        "recurring": False,
+        "endpoint": "e",
+        "model": "m",
+        "request": "r",
+        "subject": job.subject,
+    }
+    for number, status in enumerate(["ok", "ok", "truncated", "error", "rate_limited", "open", "cached"]):
+        usage = Usage(prompt_tokens=10) if status in ("ok", "truncated") else Usage()
+        workshop.warehouse.ledger.record(ModelCall(id=str(number), status=status, usage=usage, **common))
+    await author_all(workshop, [job], Scripted([GIVE_UP]))
+    with workshop.warehouse.read() as connection:
+        (row,) = list_authorings(connection)
+    assert (row["calls"], row["failed"], row["prompt_tokens"]) == (3, 3, 30)
+
+
+async def test_a_skill_is_begun_afresh(workshop, tmp_path):
+    job = commission(tmp_path)
+    lines: list[str] = []
+    stuck = Scripted([calls(("list", {"kind": "checks"})), ModelError("down")])
+    await author_all(workshop, [job], stuck, tell=lines.append)
+    assert lines[0] == f"{SKILL.id}: turn 1 of 40, 0 tokens so far"
+    ledger = workshop.warehouse.ledger
+    common = {
+        "purpose": "author",
+        "recurring": False,
+        "endpoint": "e",
+        "model": "m",
+        "request": "r",
+        "subject": job.subject,
+    }
+    ledger.record(ModelCall(id="spent", status="ok", usage=Usage(prompt_tokens=599_999), **common))
+    aside = start_afresh(workshop, job)
+    assert [m["role"] for m in json.loads(aside.read_text())["messages"]] == ["system", "user", "assistant", "tool"]
+    anew = Scripted([GIVE_UP])
+    assert (await author_all(workshop, [job], anew)).done == 1
+    assert [m["role"] for m in json.loads(anew.questions[0][1])] == ["system", "user"]
+    assert anew.budget.spent_tokens == 0  # what the other conversation used is not held against this one
+    assert anew.budget.share_left() == 1.0
+    assert (await author_all(workshop, [job], Scripted([]))).skipped == 1
+    start_afresh(workshop, job)  # what had ended can be begun anew too
+    assert keeper_of(workshop, job).load()["begun"] == 2
+    assert (await author_all(workshop, [job], Scripted([GIVE_UP]))).done == 1
+    with workshop.warehouse.read() as connection:
+        assert [(row["steps"], row["prompt_tokens"]) for row in list_authorings(connection)] == [(1, 599_999)]
+
+
+async def test_what_is_being_authored_is_not_begun_afresh(workshop, tmp_path):
+    job = commission(tmp_path)
+    lease = workshop.warehouse.claims.acquire("author", job.key, "somebody")
+    assert lease is not None
+    with pytest.raises(InputError, match="is being authored now"):
+        start_afresh(workshop, job)
+    assert keeper_of(workshop, job).load() is None
+
+
+@pytest.mark.desktop
+async def test_killed_between_folder_and_rows_it_registers_on_the_next_run(workshop, tmp_path, monkeypatch):
+    class Killed(BaseException):
+        """As if the process had died there."""
+
+    def killed(*_: object) -> None:
+        raise Killed
+
+    job = commission(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(rounds.author, "_writes", killed)
+        with pytest.raises(Killed):
+            await author_all(workshop, [job], Scripted([calls(GOOD), calls(("submit", {}))]))
+    (job.into / f".promoting-{SKILL.id}-x").mkdir()
+    made = {path.name: path.read_bytes() for path in (job.into / SKILL.id).iterdir()}
+    assert workshop.warehouse.skills() == []
+    workshop.warehouse.claims.acquire("author", job.key, "x", 0.0)
+    assert (await author_all(workshop, [job], Scripted([]))).done == 1
+    assert {path.name: path.read_bytes() for path in (job.into / SKILL.id).iterdir()} == made
+    assert [path.name for path in job.into.iterdir()] == [SKILL.id]
+    assert [s.state for s in workshop.warehouse.skills()] == ["authored"]
 
 
 def test_promotion_replaces_an_older_workflow_whole(tmp_path):

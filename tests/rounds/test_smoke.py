@@ -1,0 +1,106 @@
+"""Smoke batches: what breaks, what fails, and what its author is shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rounds.probe
+import skills
+from forge.records import Grading, InputError, Probe, ProbeKind, Verdict
+from preparers.base import PREPARERS
+from rounds.probe import SCRIPT
+from rounds.smoke import WorkshopBench, _what_came, drawn
+from rounds.workshop import Workshop
+from skills import Kitchen, Workflow
+from skills.authoring.draft import CriterionText, Draft
+from skills.authoring.evidence import picture, report
+from tests.skills.authoring.conftest import CRITERIA, SKILL, WORDING, WORKFLOW
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workshop]:
+    monkeypatch.setenv("FORGE_HOME", str(tmp_path / "home"))
+    with Workshop() as opened:
+        yield opened
+
+
+def workflow(text: str = WORKFLOW, **files: str) -> Workflow:
+    draft = Draft(SKILL, rubric=tuple(CriterionText(**c) for c in CRITERIA))
+    draft.write(
+        {"workflow.yaml": text, "wording.yaml": WORDING, **{f"{name}.py": code for name, code in files.items()}}
+    )
+    return draft.load(graded=True)
+
+
+def test_a_raw_error_of_a_preparer_is_told_with_the_draw_and_the_place(monkeypatch):
+    def prepare(self: Any, params: Any, context: Any) -> Any:
+        return {}["brand"]
+
+    monkeypatch.setattr(type(PREPARERS.get("files.tree")), "prepare", prepare)
+    with pytest.raises(InputError) as caught:
+        drawn(workflow(), 3, Kitchen())
+    said = str(caught.value)
+    assert said.startswith("draw 3: KeyError: 'brand' (in tests/rounds/test_smoke.py, line ")
+    assert said.endswith('prepare: return {}["brand"])')
+
+
+def test_of_a_graders_error_what_was_raised_comes_first_and_no_traceback():
+    error = (
+        "criterion owner (files.content): KeyError: 'x'\nTraceback (most recent call last):\n"
+        "  File \"/opt/forge/verifiers/grading.py\", line 1, in grade\nKeyError: 'x'"
+    )
+    probe = Probe(
+        task="t", kind=ProbeKind.NOOP, name="untouched", expected="0", passed=False,
+        verdict=Verdict(grading=Grading.GRADER_ERROR, error=error), evidence=f"grader_error: {error}",
+    )  # fmt: skip
+    assert _what_came(probe) == "grader_error: criterion owner (files.content): KeyError: 'x'"
+    graded = probe.model_copy(update={"verdict": None, "evidence": f"owner 0: empty{SCRIPT}step 1 ended"})
+    assert _what_came(graded) == "owner 0: empty"
+
+
+@pytest.mark.desktop
+async def test_a_script_that_fails_is_told_once_with_exit_code_and_the_end_of_its_errors(workshop):
+    text = f"{WORKFLOW.partition('  terminal:')[0]}  terminal:\n    - {{python: fail.py}}\n"
+    fail = "import sys\nfor n in range(27):\n    print('line', n, file=sys.stderr)\n{}['Total']\n"
+    smoke = await WorkshopBench(workshop).smoke(workflow(text, fail=fail), 3, play=False)
+    said = report(smoke)
+    assert said.count("ended with exit code 1; the last that it said:") == 1
+    assert "The terminal solution fails on draws " in said
+    assert said.count("KeyError: 'Total'") == 1
+    assert said.count("line 26\n") == 1
+    assert "line 9\n" not in said  # the last fifteen lines, a traceback among them
+    assert said.count("solution terminal#") == 1
+    assert f"{workshop.settings.home}" not in said
+    assert len(said) < 4000
+
+
+@pytest.mark.desktop
+async def test_what_breaks_while_it_is_probed_is_told_and_the_rest_goes_on(workshop, monkeypatch):
+    def breaks(*_: Any) -> Any:
+        raise KeyError("spoiled")
+
+    monkeypatch.setattr(rounds.probe, "near_misses", breaks)
+    smoke = await WorkshopBench(workshop).smoke(workflow(), 2, play=False)
+    assert (len(smoke.broken), smoke.faults, smoke.sound) == (2, (), False)
+    assert all("KeyError: 'spoiled' (in " in line and line.startswith("probing draw ") for line in smoke.broken)
+    assert "BROKEN: probing draw" in report(smoke)
+
+
+@pytest.mark.desktop
+async def test_a_play_that_fails_is_shown_with_its_step_and_the_names_that_were_there(workshop):
+    text = WORKFLOW.replace("affinity: terminal", "affinity: either") + "  gui:\n    - {press: No Such Button}\n"
+    smoke = await WorkshopBench(workshop).smoke(workflow(text), 2, play=True)
+    (lost,) = [p for p in smoke.performed if p.channel == "gui"]
+    assert lost.failed
+    assert "step 1, press: No Such Button: no " in lost.error
+    assert "there were " in lost.error
+    assert "screenshot" not in lost.error
+    assert picture(smoke) == lost.png
+    assert lost.png is not None
+    assert lost.png.startswith(b"\x89PNG")
+    assert "The picture shows the desktop when it failed." in report(smoke)
+    assert skills.load("files.text.count-log-entries").channels == ("gui", "terminal")
