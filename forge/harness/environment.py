@@ -83,7 +83,7 @@ class Environment(Protocol):
 
 LAST = Settle(0.5, 0.3, 8.0)
 """Before the screen is judged; `python -m bench.settling` measures how often something still changes afterwards."""
-KNOWN = Settle(0.3, 0.2, 8.0)
+KNOWN = Settle(0.3, 0.15, 8.0)
 """The same, once what was to become true is true."""
 BETWEEN = Settle(0.15, 0.08, 2.0)
 """Between the actions of one turn, where nobody looks."""
