@@ -24,6 +24,7 @@ from forge.desktop.place import home, remove
 from forge.records.errors import DesktopError
 
 _DRAFT_AGE = 60.0  # seconds after which a folder that never got its lock counts as abandoned
+_DYING = 5.0  # seconds that what was killed has for its end; a display's socket can be told for dead only then
 
 
 @dataclass
@@ -96,13 +97,14 @@ def sweep(root: Path | None = None) -> list[str]:
 
 
 def _end_boxes(name: str) -> None:
-    """Kill what still lives of the boxes that were made on a folder, by its (unique) name: what has a part of it bound
-    into a mount namespace of its own, and bubblewrap that was about to.
+    """Kill what still lives of the boxes that were made on a folder, and wait for its end. They are known by the folder's
+    (unique) name: what has a part of it bound into a mount namespace of its own, and bubblewrap that was about to.
 
     Only what is mounted *from* the folder counts. What is mounted *on* it, the file systems of homes, is seen by every
     process of the host and by boxes of others; and whoever shares our own namespace is no box.
     """
     mark = name.encode()
+    killed: list[Path] = []
     ours = _namespace(Path("/proc/self"))
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -113,8 +115,19 @@ def _end_boxes(name: str) -> None:
                 is_box = any(mark in line.split(b" ", 4)[3] for line in mounts)
             if is_box and int(process.name) not in (1, os.getpid()):
                 os.kill(int(process.name), signal.SIGKILL)
+                killed.append(process)
         except OSError:
             continue  # it has ended, or is none of ours
+    deadline = time.monotonic() + _DYING
+    while any(map(_lives, killed)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def _lives(process: Path) -> bool:
+    try:
+        return (process / "stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except OSError:
+        return False
 
 
 def _namespace(process: Path) -> str:
