@@ -31,6 +31,7 @@ from pathlib import Path
 from bench.desktop import BOOK, workbook
 from forge.desktop import Slot
 from forge.desktop.health import below
+from forge.desktop.limits import sweep_groups
 from forge.desktop.place import home
 from forge.desktop.sweep import sweep
 from forge.harness import OracleTeacher, SlotEnvironment, load_harness, play
@@ -243,7 +244,9 @@ class Chaos:
         tally.kills += 1
         tally.faults += b"ended" not in log.read_bytes()
         tally.finished += b"ended" in log.read_bytes()
+        self._living()  # buries what this process adopted, as a host's first process would have
         sweep(self.root)  # as the next start does
+        sweep_groups()
         tally.left += self._left(traces)
 
     def _traces(self) -> list[Path]:

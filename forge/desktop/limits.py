@@ -296,6 +296,9 @@ def unmount_folder(folder: Path) -> None:
     _libc().umount2(os.fsencode(folder), 0x2 | 0x8)  # MNT_DETACH, UMOUNT_NOFOLLOW
 
 
+_DYING = 0.5  # seconds that what was killed has to leave its group; what stays, `sweep_groups` removes later
+
+
 def release(folder: Path) -> None:
     """Free the file systems in a slot's folder and remove its control groups; also of one that a dead owner left."""
     for name in MOUNTED:
@@ -309,8 +312,10 @@ def release(folder: Path) -> None:
                         os.unlink(entry.path)
             unmount_folder(path)
     with contextlib.suppress(FileNotFoundError):
-        for group in (folder / "groups").read_text().splitlines():
-            remove_group(Path(group))
+        groups = [Path(line) for line in (folder / "groups").read_text().splitlines()]
+        deadline = time.monotonic() + _DYING
+        while (groups := [group for group in groups if not remove_group(group)]) and time.monotonic() < deadline:
+            time.sleep(0.01)
 
 
 @functools.cache
