@@ -39,7 +39,19 @@ PARAMS: dict[str, Any] = {
         {"path": "Projects/Apollo", "messages": [mail(3, subject="Kickoff")]},
         {"path": "Local Folders/Notes", "messages": []},
     ],
-    "contacts": [{"name": "Grace Hopper", "email": "grace@example.com", "first": "Grace", "last": "Hopper"}],
+    "contacts": [
+        {"name": "Grace Hopper", "email": "grace@example.com", "first": "Grace", "last": "Hopper", "phone": "+1 555 1"},
+        {"name": "Alan Turing", "email": "alan@example.com", "first": "Alan", "last": "Turing"},
+        {
+            "name": "Ada King",
+            "email": "ada@example.com",
+            "first": "Ada",
+            "last": "King",
+            "phone": "+44 1",
+            "organization": "Mills",
+            "note": "likes numbers",
+        },
+    ],
 }
 
 
@@ -114,7 +126,15 @@ def test_folders_contacts_and_attachments(play_for_real: Callable[..., Any]) -> 
         {"new_folder": {"name": "March", "parent": "Projects"}},
         {"rename_folder": {"folder": "Projects/March", "to": "April"}},
         {"save_attachment": {"subject": "Figures", "name": "data.csv", "to": "~/Documents/figures.csv"}},
-        {"new_contact": {"first": "Katherine", "last": "Johnson", "email": "kj@example.com"}},
+        {
+            "new_contact": {
+                "first": "Katherine",
+                "last": "Johnson",
+                "email": "kj@example.com",
+                "phone": "+1 202 1",
+                "organization": "NASA",
+            }
+        },
         {"mail_tab": None},
     )
     folders = set(profile.folders)
@@ -123,6 +143,40 @@ def test_folders_contacts_and_attachments(play_for_real: Callable[..., Any]) -> 
     assert (home / "Documents/figures.csv").read_text() == "a,b\n1,2\n"
     card = next(card for card in profile.contacts if card.email == "kj@example.com")
     assert (card.name, card.first, card.last) == ("Katherine Johnson", "Katherine", "Johnson")
+    assert (card.phone, card.organization) == ("+1 202 1", "NASA")
+
+
+@pytest.mark.slow
+def test_contacts_are_changed_in_their_form(play_for_real: Callable[..., Any]) -> None:
+    _, profile, _ = thunderbird(
+        play_for_real,
+        {"edit_contact": {"contact": "Grace Hopper", "phone": "+1 555 2"}},
+        {
+            "edit_contact": {
+                "contact": "Alan Turing",
+                "phone": "+44 20 7",
+                "email": "alan@bletchley.example",
+                "title": "Fellow",
+            }
+        },
+        {
+            "edit_contact": {
+                "contact": "Ada King",
+                "last": "Lovelace",
+                "display": "Ada Lovelace",
+                "organization": "",
+                "phone": "",
+            }
+        },
+        {"mail_tab": None},
+    )
+    cards = {card.name: card for card in profile.contacts}
+    assert set(cards) == {"Grace Hopper", "Alan Turing", "Ada Lovelace"}
+    grace, alan, ada = cards["Grace Hopper"], cards["Alan Turing"], cards["Ada Lovelace"]
+    assert (grace.phone, grace.email, grace.first) == ("+1 555 2", "grace@example.com", "Grace")
+    assert (alan.phone, alan.email, alan.title) == ("+44 20 7", "alan@bletchley.example", "Fellow")
+    assert (ada.last, ada.organization, ada.phone, ada.note) == ("Lovelace", "", "", "likes numbers")
+    assert [card.other for card in cards.values() if card.other] == [], "nothing else came to be"
 
 
 @pytest.mark.slow
