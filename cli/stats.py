@@ -27,10 +27,9 @@ def stats(
     from rounds.workshop import Workshop
 
     with Workshop() as workshop:
-        figures = workshop.warehouse.stats()
-        tables = {} if as_json else workshop.warehouse.report()
+        found, tables = (workshop.warehouse.stats(), {}) if as_json else ({}, workshop.warehouse.report())
     if as_json:
-        print_json(figures)
+        print_json(found)
         return
     for title, (columns, rows) in tables.items():
         if kills == (title == KILLS):

@@ -9,8 +9,9 @@ from typing import Any
 from sqlalchemy import TextClause, text
 from sqlalchemy.engine import Connection
 
-from warehouse.acceptance import reason_text, states_of
+from warehouse.acceptance import reason_text
 from warehouse.pace import checked
+from warehouse.stats_once import evaluated, once, states_once
 from warehouse.views import ORDERS
 
 OUTCOMES = ("success", "partial", "failure", "grader_error", "not_gradable", "not_trusted")
@@ -36,11 +37,12 @@ def rows_of(connection: Connection, view: str) -> list[dict[str, Any]]:
 def report(connection: Connection) -> dict[str, tuple[list[str], list[tuple[Any, ...]]]]:
     """Tables for people: title to (columns, rows); a table without rows is left out."""
     tables: dict[str, tuple[list[str], list[tuple[Any, ...]]]] = {}
-    for title, view in _REPORT.items():
-        found = connection.execute(_all_of(view))
-        columns, rows = list(found.keys()), [tuple(row) for row in found]
-        if rows:
-            tables[title] = (columns, rows)
+    with evaluated(connection):
+        for title, view in _REPORT.items():
+            found = connection.execute(text(once(view)))
+            columns, rows = list(found.keys()), [tuple(row) for row in found]
+            if rows:
+                tables[title] = (columns, rows)
     if found_rounds := checked(connection):
         tables["Rounds, expected and taken"] = (list(found_rounds[0]), [tuple(row.values()) for row in found_rounds])
     return tables
@@ -53,7 +55,11 @@ def figures(connection: Connection) -> dict[str, Any]:
     every candidate, whatever became of it. `tokens.per_accepted_task` is what making tasks cost, rejected and failed work
     included; what teachers spent on playing them is `tokens.per_trajectory`.
     """
-    states = states_of(connection)  # once: the predicate is what takes time
+    with evaluated(connection):
+        return _figures(connection, states_once(connection))
+
+
+def _figures(connection: Connection, states: dict[str, str]) -> dict[str, Any]:
     calls = _calls(connection)
     trajectories = _trajectories(connection)
     accepted = sum(state == "accepted" for state in states.values())
@@ -118,8 +124,8 @@ def _tasks(connection: Connection, states: dict[str, str]) -> dict[str, Any]:
 
 
 def _reasons(connection: Connection) -> dict[str, int]:
-    rows = rows_of(connection, "acceptance_reasons")
-    return {reason_text(row["reason"], row["detail"]): row["tasks"] for row in rows}
+    found = connection.execute(text(once("acceptance_reasons")))
+    return {reason_text(row.reason, row.detail): row.tasks for row in found}
 
 
 def _probes(connection: Connection) -> dict[str, Any]:
