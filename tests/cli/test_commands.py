@@ -86,10 +86,10 @@ def test_a_fault_in_a_workflow_is_told_with_file_and_line(tmp_path: Path) -> Non
     (file,) = tmp_path.rglob("workflow.yaml")
     lines = file.read_text().splitlines()
     number = next(n for n, line in enumerate(lines, 1) if "must:" in line)
-    file.write_text("\n".join(lines).replace("files.content", "files.contents") + "\n")
+    file.write_text("\n".join(lines).replace("files.content", "files.contend") + "\n")
     shown = forge("skills", "validate", str(file))
     assert shown.returncode == 2
-    assert f"workflow.yaml:{number}: unknown check 'files.contents'" in shown.stderr
+    assert f"workflow.yaml:{number}: unknown check 'files.contend'" in shown.stderr
 
 
 def test_a_starting_point_validates(tmp_path: Path) -> None:
