@@ -83,7 +83,7 @@ def measured(workshop: Workshop) -> tuple[dict[str, float], list[str]]:
     decided, candidates = states[STATE_ACCEPTED] + states[STATE_REJECTED], states.total()
     if decided >= ENOUGH:
         found["acceptance"] = max(0.05, states[STATE_ACCEPTED] / decided)
-    first = min(
+    first: dict[str, Any] = min(
         (r["forecast"]["before"] for r in rounds if "before" in r["forecast"]), key=lambda b: b["database"], default={}
     )
     if candidates >= ENOUGH:
