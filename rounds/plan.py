@@ -10,6 +10,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from forge.records import JSON
 from rounds.register import Plan
