@@ -9,7 +9,8 @@ from verifiers import files as files
 from verifiers import mail as mail
 from verifiers.base import CHECKS, AgentFault, Args, Case, Check, Finding, Mutant, Tree, check, mutants
 from verifiers.grading import grade, grader_error
-from verifiers.pool import GraderPool, Limits
+from verifiers.pool import GraderPool
+from verifiers.serving import Limits
 
 __all__ = [
     "CHECKS",

@@ -1,84 +1,42 @@
 """A pool of grader processes: every grade runs in a process of its own that was forked for it and dies with it.
 
-Each worker is a small server (`python -c ... serve`) that has imported the checks and what they read files with, has one
-thread, and forks once per grade. The fork gets resource limits and a time-out; a crash, a kill, a time-out or an exception
-becomes a `grader_error` verdict, never a score and never a hang.
+Each worker is a small server (`python -c ... serve`, see `verifiers.serving`) that has imported the checks and what they
+read files with, has one thread, and forks once per grade. The fork is shut in and gets resource limits and a time-out; a
+crash, a kill, a time-out or an exception becomes a `grader_error` verdict, never a score and never a hang.
 
 The server is our own instead of multiprocessing's fork server, which would run the parent's main module in every
 child again and need a helper process to track resources.
-
-A grade has no descriptor but the one for its verdict, and what comes from it is read as text. What this does not do:
-isolate a check from the host. Checks are our code; whatever an agent left behind that must be
-*run* is run by `forge.desktop.run_boxed`.
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import itertools
 import json
+import logging
 import os
 import queue
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
-import time
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from forge.records import Guest, Rubric, Verdict, VerifierError
 from verifiers.grading import grader_error
+from verifiers.serving import PRELOAD, VERDICT_LIMIT, Limits, Request
 
-PRELOAD = ("verifiers", "verifiers.grading", "openpyxl", "lxml.etree", "lxml.html", "PIL.Image", "sqlite3")
-"""Modules that every worker imports once, so that no grade pays for them. Missing ones are passed over."""
+log = logging.getLogger(__name__)
 
 CACHED_GRADES = 1000
 """Grades that share one folder of computed workbooks."""
 
-VERDICT_LIMIT = 64 << 20
-"""Bytes of a worker's answer."""
-
 GRACE = 5.0
 """Seconds that a worker gets on top of the time-out before it is itself taken for dead."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one grade may use.
-
-    Args:
-        seconds: wall-clock time-out.
-        cpu_seconds: processor time.
-        memory_mb: address space.
-        file_mb: largest file it may write.
-    """
-
-    seconds: float = 120.0
-    cpu_seconds: int = 120
-    memory_mb: int = 4096
-    file_mb: int = 256
-
-
-@dataclass(frozen=True)
-class _Request:
-    rubric: str
-    before: str
-    after: str
-    gold: str | None
-    answer: str | None
-    status: str
-    guest: str
-    office: str | None
-    office_cache: str
-    limits: Limits = field(default_factory=Limits)
 
 
 class GraderPool:
@@ -138,7 +96,7 @@ class GraderPool:
         Raises:
             VerifierError: the pool is closed.
         """
-        request = _Request(
+        request = Request(
             rubric=rubric.model_dump_json(),
             before=str(before),
             after=str(after),
@@ -188,7 +146,7 @@ class GraderPool:
         return f"{self._computed}/{number}"
 
     def _start(self) -> _Worker:
-        worker = _Worker(self._path, self._preload)
+        worker = _Worker(self._path, self._preload, Path(tempfile.mkdtemp(prefix="tree-", dir=self._computed)))
         self._all.add(worker)
         return worker
 
@@ -206,27 +164,30 @@ class GraderPool:
 class _Worker:
     """The parent's handle on one server process."""
 
-    def __init__(self, path: list[str], preload: tuple[str, ...]):
+    def __init__(self, path: list[str], preload: tuple[str, ...], tree: Path):
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _BOOT.format(path=path, fd=theirs.fileno(), preload=preload)],
+                [sys.executable, "-c", _BOOT.format(path=path, fd=theirs.fileno(), preload=preload, tree=str(tree))],
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                env={**_environment(), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
             )
         self._socket = ours
         self._connection = Connection(os.dup(ours.fileno()))
+        self._greeted = False
         self.alive = True
 
-    def grade(self, request: _Request) -> Verdict:
+    def grade(self, request: Request) -> Verdict:
         deadline = request.limits.seconds + GRACE
         try:
             self._connection.send(request)
             # A new worker answers only after its imports; the first grade waits for those too.
+            if not self._greeted:
+                self._greet(deadline + GRACE)
             if not self._connection.poll(deadline + GRACE):
                 raise TimeoutError(f"the grader process did not answer within {deadline + GRACE:.0f} s")
             kind, payload = _read_answer(self._connection)
@@ -239,6 +200,15 @@ class _Worker:
             return Verdict.model_validate_json(payload)
         except ValueError as error:
             return grader_error(f"the grader returned no verdict: {error}")
+
+    def _greet(self, timeout: float) -> None:
+        """Hear what a new server says of itself."""
+        if not self._connection.poll(timeout):
+            raise TimeoutError(f"the grader process did not start within {timeout:.0f} s")
+        _, missing = _read_answer(self._connection)
+        self._greeted = True
+        if missing:
+            log.warning("graders are not shut in wholly: this host offers no %s", missing)
 
     def stop(self) -> None:
         """End the server and its child, from any thread; a grade under way sees the end of the stream."""
@@ -259,145 +229,10 @@ def _read_answer(connection: Connection) -> tuple[str, str]:
     return str(kind), str(payload)
 
 
-_BOOT = "import sys; sys.path[:] = {path!r}; from verifiers.pool import serve; serve({fd}, {preload!r})"
+def _environment() -> dict[str, str]:
+    """Of our own environment what Python and its libraries need; keys and passwords stand there too."""
+    kept = ("LANG", "LANGUAGE", "LD_LIBRARY_PATH", "PATH", "TZ", "VIRTUAL_ENV")
+    return {name: value for name, value in os.environ.items() if name in kept or name.startswith(("LC_", "PYTHON"))}
 
 
-def serve(fd: int, preload: tuple[str, ...]) -> None:
-    """The worker's side: answer requests on the socket `fd` until it is closed. Started by `GraderPool` only."""
-    import gc
-
-    connection = Connection(fd)
-    problems: list[str] = []
-    for name in preload:
-        try:
-            importlib.import_module(name)
-        except ImportError as error:
-            if name not in PRELOAD or name.startswith("verifiers"):
-                problems.append(f"cannot import {name}: {error}")
-    gc.collect()
-    gc.freeze()
-    while True:
-        try:
-            request = connection.recv()
-        except (EOFError, OSError):
-            return
-        answer = ("error", "; ".join(problems)) if problems else _in_fork(request, connection)
-        if answer is None:
-            return
-        try:
-            connection.send_bytes(json.dumps(answer).encode())
-        except OSError:
-            return
-
-
-def _in_fork(request: _Request, connection: Connection) -> tuple[str, str] | None:
-    """Grade in a fork of this process. None when the parent went away meanwhile."""
-    reader, writer = os.pipe()
-    server = os.getpid()
-    child = os.fork()
-    if child == 0:
-        try:
-            _close_all_but(writer)
-            _grade_and_write(request, writer, server)
-        finally:
-            os._exit(0)
-    os.close(writer)
-    deadline = time.monotonic() + request.limits.seconds
-    chunks: list[bytes] = []
-    fate, size = "", 0
-    try:
-        while True:
-            left = deadline - time.monotonic()
-            ready = wait([reader, connection], timeout=max(0.0, left))
-            if connection in ready and reader not in ready:
-                return None
-            if not ready:
-                fate = f"the grader ran longer than {request.limits.seconds:g} s and was killed"
-                break
-            chunk = os.read(reader, 1 << 16)
-            if not chunk:
-                break
-            chunks.append(chunk)
-            size += len(chunk)
-            if size > VERDICT_LIMIT // 8:  # written as text once more it grows
-                fate = f"the grader said more than {VERDICT_LIMIT >> 23} MiB and was killed"
-                break
-    finally:
-        os.close(reader)
-        status = _reap(child)
-    data = b"".join(chunks)
-    if not fate and os.WIFSIGNALED(status) and not data.endswith(b"\n"):
-        fate = f"the grader process died of {signal.Signals(os.WTERMSIG(status)).name}"
-    if fate:
-        return ("error", fate)
-    return ("verdict", data.decode(errors="replace"))
-
-
-def _close_all_but(writer: int) -> None:
-    """A grade, which opens what an agent left, holds no way to anything but its own verdict."""
-    os.closerange(3, writer)
-    os.closerange(writer + 1, os.sysconf("SC_OPEN_MAX"))
-
-
-def _reap(child: int) -> int:
-    """Kill what is left of the child's process group and collect it. Returns its wait status."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child, signal.SIGKILL)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(child, signal.SIGKILL)
-    return os.waitpid(child, 0)[1]
-
-
-def _grade_and_write(request: _Request, writer: int, server: int) -> None:
-    """In the fork: limits, the grade, its verdict as one JSON line into the pipe."""
-    os.setpgid(0, 0)
-    _die_with(server)
-    try:
-        verdict = _limited_grade(request)
-    except BaseException as error:
-        verdict = grader_error(f"{type(error).__name__}: {error}")
-    data = verdict.model_dump_json().encode() + b"\n"
-    while data:
-        data = data[os.write(writer, data) :]
-
-
-def _limited_grade(request: _Request) -> Verdict:
-    import resource
-
-    from forge.desktop.office import OfficeClient
-    from verifiers.base import Case, Tree
-    from verifiers.grading import grade
-
-    guest = Guest.model_validate_json(request.guest)
-    office = None
-    if request.office is not None:
-        office = OfficeClient(Path(request.office), clock=guest.clock, cache=Path(request.office_cache))
-    for limit, value in (
-        (resource.RLIMIT_AS, request.limits.memory_mb << 20),
-        (resource.RLIMIT_CPU, request.limits.cpu_seconds),
-        (resource.RLIMIT_FSIZE, request.limits.file_mb << 20),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, hard = resource.getrlimit(limit)
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(limit, (value, value))
-    case = Case(
-        before=Tree(Path(request.before)),
-        after=Tree(Path(request.after)),
-        gold=None if request.gold is None else Tree(Path(request.gold)),
-        answer=request.answer,
-        status=request.status,
-        guest=guest,
-        office=office,
-    )
-    return grade(Rubric.model_validate_json(request.rubric), case)
-
-
-def _die_with(server: int) -> None:
-    """Have the kernel kill this process when its server dies (PR_SET_PDEATHSIG, prctl(2))."""
-    import ctypes
-
-    libc: Any = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(1, signal.SIGKILL)
-    if os.getppid() != server:
-        os._exit(1)
+_BOOT = "import sys; sys.path[:] = {path!r}; from verifiers.serving import serve; serve({fd}, {preload!r}, {tree!r})"

@@ -43,13 +43,24 @@ class OfficeClient:
         clock: local wall time at which formulas like TODAY() are computed, ISO 8601; the default guest's if None.
         cache: folder that keeps results across processes, by content; none if None. Failures are never kept.
         timeout: seconds that one document may take.
+        patience: seconds that an answer may take, with other people's documents before it; if None as long as four
+            documents and two minutes.
     """
 
-    def __init__(self, address: Path, *, clock: str | None = None, cache: Path | None = None, timeout: float = 60):
+    def __init__(
+        self,
+        address: Path,
+        *,
+        clock: str | None = None,
+        cache: Path | None = None,
+        timeout: float = 60,
+        patience: float | None = None,
+    ):
         self.address = Path(address)
         self.clock = clock or Guest().clock
         self.cache = cache
         self.timeout = timeout
+        self.patience = timeout * 4 + 120 if patience is None else patience
 
     def recalculate(self, data: bytes, suffix: str) -> bytes:
         """Load, recalculate everything, store in the same format.
@@ -87,7 +98,21 @@ class OfficeClient:
         except DesktopError:
             return False
 
-    def _ask(self, operation: str, data: bytes, source: str, target: str) -> bytes:
+    def answer(self, operation: str, data: bytes, source: str, target: str) -> tuple[dict[str, Any], bytes]:
+        """What the office says to a request, as it says it: from what is kept, where it was asked before.
+
+        Args:
+            operation: "values", "recalculate" or "convert".
+            data: the document.
+            source: its suffix.
+            target: the suffix to convert to.
+
+        Returns:
+            (fields, result); the fields `error` and `message` say that there is no result.
+
+        Raises:
+            DesktopError: no office answers.
+        """
         about = f"{operation}\0{source}\0{target}\0{self.clock}\0".encode()
         key = hashlib.sha256(about + data).hexdigest()
         found = _kept.get(key)
@@ -95,13 +120,18 @@ class OfficeClient:
             found = _read(self.cache / key)
         if found is not None:
             _kept.put(key, found)
-            return found
+            return {}, found
         header = {"op": operation, "suffix": source, "target": target, "clock": self.clock, "timeout": self.timeout}
         answer, body = self._send(header, data)
         if "error" not in answer:
             _kept.put(key, body)
             if self.cache is not None:
                 _write(self.cache / key, body)
+        return answer, body
+
+    def _ask(self, operation: str, data: bytes, source: str, target: str) -> bytes:
+        answer, body = self.answer(operation, data, source, target)
+        if "error" not in answer:
             return body
         message = f"{operation} of a {source} document of {len(data)} bytes: {answer['message']}"
         if answer["error"] == "document":
@@ -120,7 +150,7 @@ class OfficeClient:
             try:
                 with socket.socket(socket.AF_UNIX) as connection:
                     _connect(connection, self.address)
-                    connection.settimeout(self.timeout * 4 + 120)  # others may be before us
+                    connection.settimeout(self.patience)
                     connection.sendall(struct.pack(">I", len(text)) + text)
                     connection.sendall(data)
                     (size,) = struct.unpack(">I", _receive(connection, 4))

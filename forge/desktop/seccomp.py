@@ -4,11 +4,12 @@ A filter says no to what desktop programs do not need and what past escapes from
 processes, loading code into the kernel, its newer interfaces (bpf, io_uring, userfaultfd, perf), keyrings, mounts and new
 namespaces, odd socket families, pushing characters into a terminal. All else is allowed.
 
-Three profiles, each denying more than the one before:
+Four profiles, each denying more than the one before:
 
 - `outer`: for a slot's supervisor, which nests further boxes and so needs mounts and namespaces.
 - `browser`: for programs that shut themselves in (Chromium): user, process and network namespaces, but no mounts.
 - `strict`: for all else: no namespaces at all.
+- `reader`: for our own code while it reads what strangers left: no program, no process, no socket either.
 
 What it does NOT cover: it is a list of denials, so a system call that a future kernel adds is allowed; arguments that
 lie in memory cannot be looked at (`clone3` is therefore said to be missing, and libraries fall back on `clone`).
@@ -24,7 +25,7 @@ from typing import Literal
 
 from forge.records.errors import DesktopError
 
-Profile = Literal["outer", "browser", "strict"]
+Profile = Literal["outer", "browser", "strict", "reader"]
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH_*, linux/audit.h
 _COLUMNS = {"x86_64": 0, "aarch64": 1}
@@ -90,11 +91,20 @@ _MOUNTS: dict[str, tuple[int | None, int | None]] = {
     "umount2": (166, 39),
 }
 _CHROOT = (161, 51)
+_PROCESSES: dict[str, tuple[int | None, int | None]] = {
+    "execve": (59, 221),
+    "execveat": (322, 281),
+    "fork": (57, None),
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "vfork": (58, None),
+}
 _CLONE, _CLONE3, _UNSHARE = (56, 220), (435, 435), (272, 97)
 _SOCKET, _IOCTL = (41, 198), (16, 29)
 
 _NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 _BROWSERS_NAMESPACES = 0x70000000  # CLONE_NEWUSER, NEWPID, NEWNET
+_THREAD = 0x10000  # CLONE_THREAD
 _UNIX, _INET, _NETLINK, _INET6 = 1, 2, 16, 10
 _PROTOCOLS = (0, 1, 6, 17, 58)  # any, ICMP, TCP, UDP, ICMPv6: others would load their kernel module
 _ROUTE = 0  # NETLINK_ROUTE: which interfaces there are
@@ -135,8 +145,10 @@ def program(profile: Profile, machine: str | None = None) -> bytes:
     denied = dict(_DENIED)
     if profile != "outer":
         denied.update(_MOUNTS)
-    if profile == "strict":
+    if profile in ("strict", "reader"):
         denied["chroot"] = _CHROOT
+    if profile == "reader":
+        denied.update(_PROCESSES)
     for numbers in denied.values():
         number = numbers[column]
         if number is not None:
@@ -144,10 +156,11 @@ def program(profile: Profile, machine: str | None = None) -> bytes:
     code += _for(_SOCKET[column], _sockets())
     code += _for(_IOCTL[column], _ioctls())
     if profile != "outer":
-        forbidden = _NAMESPACES if profile == "strict" else _NAMESPACES & ~_BROWSERS_NAMESPACES
+        forbidden = _NAMESPACES & ~_BROWSERS_NAMESPACES if profile == "browser" else _NAMESPACES
         flags = [_argument(0), _any_bit(forbidden, 0, 1), _refuse(errno.EPERM), _allow()]
         code += [_equal(_CLONE3[column], 0, 1), _refuse(errno.ENOSYS)]
-        code += _for(_CLONE[column], flags)
+        threads = [_argument(0), _any_bit(_THREAD, 1, 0), _refuse(errno.EPERM)] if profile == "reader" else []
+        code += _for(_CLONE[column], [*threads, *flags])
         code += _for(_UNSHARE[column], flags)
     return b"".join([*code, _allow()])
 

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import ctypes
+import importlib
 import os
 import signal
-import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
-from verifiers.base import Args, Case, Finding, check
+from verifiers.base import Args, Case, Finding, Tree, check
 
 
 class Nothing(Args):
     note: str = ""
 
 
-@check("odd.pid", Nothing)
-def pid(case: Case, args: Nothing) -> Finding:
-    """Always right; its evidence is the process id."""
-    return Finding(1.0, str(os.getpid()))
+_GRADES: list[str] = []
+
+
+@check("odd.counts", Nothing)
+def counts(case: Case, args: Nothing) -> Finding:
+    """Always right; its evidence is how many grades this process has seen."""
+    _GRADES.append(args.note)
+    return Finding(1.0, str(len(_GRADES)))
 
 
 @check("odd.answer", Nothing)
@@ -36,8 +43,7 @@ def raises(case: Case, args: Nothing) -> Finding:
 @check("odd.segfault", Nothing)
 def segfault(case: Case, args: Nothing) -> Finding:
     """Dies of a signal."""
-    os.kill(os.getpid(), signal.SIGSEGV)
-    return Finding(1.0, "")
+    return Finding(1.0, ctypes.string_at(0).decode())
 
 
 @check("odd.exits", Nothing)
@@ -54,10 +60,7 @@ def sys_exit(case: Case, args: Nothing) -> Finding:
 
 @check("odd.sleeps", Nothing)
 def sleeps(case: Case, args: Nothing) -> Finding:
-    """Starts a child that would outlive it, writes both ids to the note's file, and never ends."""
-    child = subprocess.Popen(["sleep", "600"])
-    with open(args.note, "w") as file:
-        file.write(f"{os.getpid()} {child.pid}")
+    """Never ends."""
     time.sleep(600)
     return Finding(1.0, "")
 
@@ -78,17 +81,41 @@ def spins(case: Case, args: Nothing) -> Finding:
 @check("odd.writes", Nothing)
 def writes(case: Case, args: Nothing) -> Finding:
     """Writes a larger file than any grade may."""
-    with open(args.note, "wb") as file:
+    with tempfile.TemporaryFile() as file:
         file.write(bytes(64 << 20))
     return Finding(1.0, "")
 
 
-@check("odd.kills_server", Nothing)
-def kills_server(case: Case, args: Nothing) -> Finding:
-    """Kills the process that forked it."""
-    os.kill(os.getppid(), signal.SIGKILL)
-    time.sleep(600)
-    return Finding(1.0, "")
+@check("odd.kills", Nothing)
+def kills(case: Case, args: Nothing) -> Finding:
+    """Kills all that it can reach; its evidence is what it reaches by number."""
+    reached = []
+    for number in [*range(2, 50), int(args.note)]:
+        try:
+            os.kill(number, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+        reached.append(number)
+    return Finding(1.0, f"{reached} {os.getppid()}")
+
+
+@check("odd.lists", Nothing)
+def lists(case: Case, args: Nothing) -> Finding:
+    """Always right; its evidence is all that it sees of three homes, and its working folder."""
+    assert case.gold is not None
+    found = [f"{tree.root.name}/{path.name}" for tree in (case.before, case.after, case.gold) for path in _all(tree)]
+    return Finding(1.0, " ".join([*found, os.getcwd(), *sorted(os.listdir("/"))]))
+
+
+def _all(tree: Tree) -> list[Path]:
+    return sorted(path for path in tree.root.rglob("*") if path.is_file() and path.read_bytes() is not None)
+
+
+@check("odd.imports", Nothing)
+def imports(case: Case, args: Nothing) -> Finding:
+    """Always right; its evidence is a name in a module that nobody imported before."""
+    module, _, name = args.note.partition(":")
+    return Finding(1.0, str(getattr(importlib.import_module(module), name)))
 
 
 @check("odd.chatters", Nothing)

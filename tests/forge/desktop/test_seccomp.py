@@ -67,6 +67,30 @@ def test_what_is_said_to_a_call(
         assert run(program(profile, "aarch64"), call[1], *arguments, architecture=ARM) == expected
 
 
+@pytest.mark.parametrize(
+    ("call", "arguments", "reader"),
+    [
+        ((0, 63), (), 0),  # read
+        ((257, 56), (), 0),  # openat
+        ((59, 221), (), errno.EPERM),  # execve
+        ((322, 281), (), errno.EPERM),  # execveat
+        ((56, 220), (0x11,), errno.EPERM),  # clone: a process
+        ((56, 220), (0x3D0F00,), 0),  # clone: a thread
+        ((56, 220), (0x103D0F00,), errno.EPERM),  # clone: a thread in a namespace
+        ((435, 435), (), errno.ENOSYS),  # clone3
+        ((41, 198), (1, 1, 0), errno.EPERM),  # socket
+        ((53, 199), (1, 1, 0), errno.EPERM),  # socketpair
+        ((165, 40), (), errno.EPERM),  # mount
+        ((304, 265), (), errno.EPERM),  # open_by_handle_at
+    ],
+)
+def test_a_reader_starts_nothing_and_reaches_nobody(
+    call: tuple[int, int], arguments: tuple[int, ...], reader: int
+) -> None:
+    assert run(program("reader", "x86_64"), call[0], *arguments) == reader
+    assert run(program("reader", "aarch64"), call[1], *arguments, architecture=ARM) == reader
+
+
 def test_other_calling_conventions_are_refused() -> None:
     assert run(program("outer", "x86_64"), 0, architecture=0x40000003) == errno.ENOSYS  # 32 bits
     assert run(program("outer", "x86_64"), 0x40000000) == errno.ENOSYS  # x32
