@@ -189,6 +189,8 @@ def through_faults(folder: Path, name: str, faults: Faults, calm: End) -> Outcom
     )
     found.lost = int(author.outcome() != "authored")
     author.account(found)
+    if not found.good:
+        found.odd.append(f"{name} ended so: {author.log.read_text(errors='replace')[-3000:]}")
     return found
 
 
