@@ -27,7 +27,7 @@ LIMIT = 2500
 
 ROWS, SHEETS, COLUMNS = 4, 3, 10
 LINES, WIDTH = 4, 90
-MAILS, FOLDERS, CARDS, NAMES = 4, 10, 6, 12
+MAILS, FOLDERS, CARDS, NAMES = 3, 10, 6, 12
 
 _WORKBOOKS = (".xlsx", ".ods")
 _PLUMBING = "thunderbird.profile"
@@ -115,8 +115,12 @@ def _mailbox(draw: Draw) -> str:
     full = [(name, mails) for name, mails in folders.items() if mails]
     for name, mails in full[:FOLDERS]:
         latest = sorted(mails, key=lambda mail: mail.date, reverse=True)[:MAILS]
-        told = "; ".join(f"{m.subject!r} from {m.sender} ({m.date[:10]}{'' if m.read else ', unread'})" for m in latest)
-        lines.append(f"  {name}, {len(mails)} mails{', the latest' if len(mails) > MAILS else ''}: {told}")
+        told = "; ".join(
+            f"{m.subject!r} from {m.sender.partition(' <')[0]} ({m.date[:10]}{'' if m.read else ', unread'})"
+            for m in latest
+        )
+        count = "1 mail" if len(mails) == 1 else f"{len(mails)} mails"
+        lines.append(f"  {name}, {count}{', the latest' if len(mails) > MAILS else ''}: {told}")
     bare = [name for name, mails in folders.items() if not mails] + [name for name, _ in full[FOLDERS:]]
     if bare:
         lines.append(f"  other folders: {_some(bare, NAMES)}")

@@ -133,10 +133,16 @@ def test_presence_kind_mode_and_links_count(homes: Callable[..., tuple[Tree, Tre
     assert len(differences(one, two, limit=2)) == 2
 
 
+def test_what_a_task_laid_among_settings_counts(homes: Callable[..., tuple[Tree, Tree]]) -> None:
+    one, two = homes({".config/app/settings": "1"}, {".config/app/settings": "2"})
+    assert differences(one, two) == ["~/.config/app/settings holds something else"]
+
+
 def test_what_applications_keep_does_not_count(homes: Callable[..., tuple[Tree, Tree]]) -> None:
     info = ".local/share/Trash/info/x.trashinfo"
     one, two = homes(
-        {"a": "a", ".config/x": "1", info: "10:00"}, {"a": "a", ".config/x": "2", ".bash_history": "ls", info: "11:00"}
+        {"a": "a", ".config/vlc/x": "1", info: "10:00"},
+        {"a": "a", ".config/vlc/x": "2", ".bash_history": "ls", info: "11:00"},
     )
     (two.root / "Downloads").mkdir()
     assert same_state(one, two)
