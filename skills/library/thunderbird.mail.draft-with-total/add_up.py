@@ -11,4 +11,4 @@ def compute(table, column, thousands):
     total = sum((Decimal(str(value)) for value in values), Decimal(0))
     total = total.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
     figure = f"{total:,.{places}f}" if thousands else f"{total:.{places}f}"
-    return {"figure": figure, "places": places}
+    return {"figure": figure, "places": places, "total": float(total)}
