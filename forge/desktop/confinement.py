@@ -5,7 +5,7 @@ libraries loaded already and lives for some milliseconds itself, so it is forked
 system calls. The server (`Confinement`) leaves the host's network and builds the tree that all its forks see: the system
 and the code that is loaded, read-only. Each fork (`enter`) adds the few folders it is to read and then has:
 
-- a mount namespace with that tree, those folders, and a small /tmp of its own in memory, and nothing else of the host;
+- a mount namespace with that tree, those folders, and a small folder of its own in memory, and nothing else of the host;
 - no network, no System V objects, no processes but its own (a process namespace), not even by name;
 - under root a user of its own; of all capabilities one: to read whatever the permissions of the files it sees;
 - no new privileges, and a filter of system calls: no program, no process, no socket (`seccomp`, profile "reader").
@@ -21,6 +21,7 @@ import ctypes
 import errno
 import os
 import platform
+import select
 import signal
 import struct
 import sys
@@ -43,6 +44,8 @@ _ETC = ("ld.so.cache", "alternatives", "localtime", "mime.types", "timezone")
 _SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _ROOM = "forge"
 """The folder, in the tree, in which a fork finds what it is to read."""
+_TMP = f"{_ROOM}/tmp"
+"""A fork's own folder for what it writes: not /tmp, below which our code may lie."""
 
 
 class Confinement:
@@ -51,7 +54,7 @@ class Confinement:
 
     Args:
         names: of the folders that each fork may be given.
-        tmp_mb: size of a fork's /tmp, MiB.
+        tmp_mb: size of a fork's own folder, MiB.
 
     Attributes:
         missing: what this host refuses, in words; empty where all of it holds.
@@ -72,6 +75,7 @@ class Confinement:
 
     def build(self, tree: Path) -> None:
         """Put together what the forks see, on an empty folder of the host; the host itself does not see it there."""
+        seccomp.program("reader")  # assembled once, for all forks
         if self._processes is None:
             return
         try:
@@ -132,19 +136,19 @@ class Confinement:
             _show(tree, path)
         for name in self._names:
             (tree / _ROOM / name).mkdir(parents=True)
-        (tree / "tmp").mkdir(exist_ok=True)
+        (tree / _TMP).mkdir(parents=True, exist_ok=True)
         _set_attributes(tree, _READ_ONLY)
 
     def _enter_tree(self, tree: Path, seen: Mapping[str, Path]) -> dict[str, Path]:
         _check(_libc().unshare(_NEWNS))
         for name, path in seen.items():
             _bind(path, tree / _ROOM / name)
-        _mount("forge", tree / "tmp", "tmpfs", _NOSUID | _NODEV | _NOEXEC, f"mode=1777,size={self._tmp_mb}m")
+        _mount("forge", tree / _TMP, "tmpfs", _NOSUID | _NODEV | _NOEXEC, f"mode=1777,size={self._tmp_mb}m")
         os.chdir(tree)
         _system_call("pivot_root", b".", b".")  # the old root then lies over the new one
         _check(_libc().umount2(b".", _DETACH))
-        os.chdir("/tmp")
-        os.environ["TMPDIR"] = os.environ["HOME"] = "/tmp"
+        os.chdir(f"/{_TMP}")
+        os.environ["TMPDIR"] = os.environ["HOME"] = f"/{_TMP}"
         return {name: Path("/", _ROOM, name) for name in seen}
 
     def _drop_rights(self) -> None:
@@ -221,8 +225,6 @@ def _go_on_as_first() -> None:
 
 def _end_if_alone(lifeline: int) -> None:
     """End when the server died before the kernel knew that we die with it."""
-    import select
-
     poll = select.poll()
     poll.register(lifeline, 0)
     if poll.poll(0):  # POLLHUP

@@ -111,7 +111,7 @@ def test_a_grade_sees_its_homes_and_nothing_else_of_the_host(
         (folder / "closed.txt").chmod(0)
     verdict = pool.grade(rubric("odd.lists"), *homes, gold=tmp_path / "gold")
     seen = verdict.criteria[0].evidence.split()
-    assert seen[:4] == ["before/closed.txt", "after/closed.txt", "gold/closed.txt", "/tmp"]
+    assert seen[:4] == ["before/closed.txt", "after/closed.txt", "gold/closed.txt", "/forge/tmp"]
     assert {"forge", "usr", "tmp", "etc"} <= set(seen[4:])
     assert not {"proc", "sys", "dev", "home", "var", "run"} & set(seen[4:])
     assert pool.grade(rubric("odd.imports", f"{tmp_path}/secret:x"), *homes).grading is Grading.GRADER_ERROR
@@ -146,7 +146,7 @@ def test_keys_in_the_environment_are_kept_from_graders(
     monkeypatch.setenv("FORGE_LLM_API_KEY", "kept from graders")
     with started(1) as pool:
         environment = pool.grade(rubric("odd.imports", "os:environ"), *homes).criteria[0].evidence
-    assert "'HOME': '/tmp'" in environment
+    assert "'HOME': '/forge/tmp'" in environment
     assert "kept from graders" not in environment
 
 
