@@ -17,10 +17,10 @@ from sqlalchemy import JSON, BigInteger, Double, ForeignKey, Index, Integer, Met
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeDecorator
 
-SCHEMA = "0006"
+SCHEMA = "0007"
 """The schema version that this code writes: the newest migration's revision."""
 
-KNOWN_SCHEMAS = ("0001", "0002", "0003", "0004", "0005", "0006")
+KNOWN_SCHEMAS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 """Every revision, oldest first. A database with another one was written by a newer Forge."""
 
 Key = Integer().with_variant(BigInteger(), "postgresql")
@@ -96,6 +96,8 @@ class TaskRow(Base):
     """One task; the record without its artifacts, which have rows of their own."""
 
     __tablename__ = "tasks"
+    # All that the predicate and the figures ask of a task, so that they never read the records that lie between.
+    __table_args__ = (Index("ix_tasks_figures", "id", "workflow", "skill", "n_apps", "has_must_not"),)
 
     id: Mapped[str] = mapped_column(primary_key=True)
     skill: Mapped[str] = mapped_column(ForeignKey("skills.id"), index=True)
@@ -151,6 +153,7 @@ class CriterionRow(Base):
     """One criterion of a task's rubric."""
 
     __tablename__ = "criteria"
+    __table_args__ = (Index("ix_criteria_must", "task", "kind", "criterion"),)
 
     task: Mapped[str] = mapped_column(ForeignKey("tasks.id"), primary_key=True)
     criterion: Mapped[str] = mapped_column(primary_key=True)
@@ -240,6 +243,10 @@ class TrajectoryRow(Base):
     __tablename__ = "trajectories"
     __table_args__ = (
         UniqueConstraint("task", "harness", "teacher", "attempt"),
+        Index(
+            "ix_trajectories_figures",
+            *("provenance", "ended_by", "grading", "reward", "task", "n_gui", "n_terminal"),
+        ),
         {"sqlite_autoincrement": False},
     )
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+import sqlalchemy as sa
 
 from forge.records import Skill, Verdict, WarehouseError
 from warehouse import Warehouse
+from warehouse.acceptance import states_of
+from warehouse.stats import _REPORT
 from warehouse.views import REQUIRED_GATES
 
 from .samples import PRINT, SKILL, good_evidence, make_call, make_task, make_trajectory, near_miss, probe
@@ -155,6 +158,17 @@ def test_the_report_has_a_table_for_every_view_with_rows(filled):
     assert columns[:2] == ["kind", "probes"]
     assert [row[0] for row in rows] == ["audit", "near_miss", "noop", "over_edit", "solution"]
     assert all(len(row) == len(columns) for columns, rows in report.values() for row in rows)
+
+
+def test_the_report_says_what_the_views_say_and_leaves_nothing_behind(filled):
+    for _ in range(2):
+        report = filled.report()
+        for title, view in _REPORT.items():
+            columns, rows = report[title]
+            assert [dict(zip(columns, row, strict=True)) for row in rows] == filled.rows_of(view)
+    with filled.read() as connection:
+        assert states_of(connection) == {row["task"]: row["state"] for row in filled.rows_of("task_states")}
+        assert sa.inspect(connection).get_temp_table_names() == []
 
 
 def test_a_name_that_is_no_view(warehouse):
