@@ -349,11 +349,12 @@ def tree(match=None, menus=True, at=None, text=True, under=()):
 
 
 class Sheets:
-    """Cells of the spreadsheet in view, looked up one by one."""
+    """Cells of the spreadsheet in view, looked up one by one. Where rows or columns are frozen, each pane has a table."""
 
     def __init__(self):
         self.app = self.table = None
         self.above = []
+        self.panes = []
 
     def locate(self, match, titles):
         """The table of the uppermost window that has one; `titles` are the windows', uppermost first."""
@@ -375,11 +376,19 @@ class Sheets:
             names = answers(*((frame, *property_of(ACCESSIBLE, "Name")) for frame in frames))
             ranks = sorted((order.get(name, len(order)), number) for number, name in enumerate(names))
             for _, number in ranks:
-                above = find_table(frames[number])
-                if above:
-                    self.above, self.table = above, above[-1]
+                self.panes = find_tables(frames[number])
+                if self.panes:
+                    self.above, self.table = self.panes[0], self.panes[0][-1]
                     return self.table
         return None
+
+    def turn_to(self, holds):
+        """Go on with the pane whose table's box `holds(box, table)`; the first one when none does."""
+        boxes = answers(*((way[-1], COMPONENT, "GetExtents", "u", SCREEN) for way in self.panes))
+        ways = [way for way, box in zip(self.panes, boxes, strict=True) if box and holds(box, way[-1])]
+        self.above = (ways or self.panes)[0]
+        self.table = self.above[-1]
+        return self.table
 
     def describe(self, nodes):
         """Cells with what is needed to correct their boxes: the path from the window to the table."""
@@ -410,7 +419,10 @@ class Sheets:
         table = self.locate(match, titles)
         if table is None:
             return None
-        (cell,) = answers((table, TABLE, "GetAccessibleAt", "ii", pack("ii", row, column)))
+        place = (TABLE, "GetAccessibleAt", "ii", pack("ii", row, column))
+        if len(self.panes) > 1:
+            table = self.turn_to(lambda box, table: inside(box, answers((table, *place))[0]))
+        (cell,) = answers((table, *place))
         return None if is_null(cell) else self.describe([cell])
 
     @asking
@@ -419,6 +431,8 @@ class Sheets:
         table = self.locate(match, titles)
         if table is None:
             return None
+        if len(self.panes) > 1:
+            table = self.turn_to(lambda box, _: box[0] <= x < box[0] + box[2] and box[1] <= y < box[1] + box[3])
         (cell,) = answers(at_point(table, x, y))
         if is_null(cell) or role_of(answers((cell, ACCESSIBLE, "GetRole"))[0]) != "table cell":
             return None
@@ -455,9 +469,20 @@ def is_null(node):
     return node is None or node[1].endswith("/null")
 
 
-def find_table(frame):
-    """The way from a window to the sheet in view: the table with many cells. Only what shows is walked; menus are not."""
-    ways = [[frame]]
+def inside(box, cell):
+    """Whether the middle of a cell lies in a box."""
+    (extents,) = answers((cell, COMPONENT, "GetExtents", "u", SCREEN)) if not is_null(cell) else (None,)
+    if not extents:
+        return False
+    x, y = extents[0] + extents[2] // 2, extents[1] + extents[3] // 2
+    return box[0] <= x < box[0] + box[2] and box[1] <= y < box[1] + box[3]
+
+
+def find_tables(frame):
+    """The ways from a window to the sheet in view: a table with many cells, one in each pane where some are frozen.
+    Only what shows is walked; menus are not.
+    """
+    ways, found = [[frame]], []
     for _ in range(15):
         questions = []
         for way in ways:
@@ -469,14 +494,14 @@ def find_table(frame):
             if states is None or not (states[0] & SHOWING and states[0] & VISIBLE) or not count:
                 continue
             if role == "table" and count > MAX_CHILDREN:
-                return way
-            if role not in MENU_ITEMS | MANY | {"menu bar", "tool bar", "scroll bar"} and count <= 1000:
+                found.append(way)
+            elif role not in MENU_ITEMS | MANY | {"menu bar", "tool bar", "scroll bar"} and count <= 1000:
                 shown.append(way)
         children = answers(*((way[-1], ACCESSIBLE, "GetChildren") for way in shown))
         ways = [[*way, node] for way, nodes in zip(shown, children, strict=True) for node in nodes or ()]
-        if not ways:
+        if found or not ways:
             break
-    return None
+    return found
 
 
 @asking

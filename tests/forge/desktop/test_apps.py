@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 
+import openpyxl
 import pytest
 from PIL import Image
 
@@ -104,3 +105,21 @@ def test_documents_of_two_office_applications_are_told_apart_in_one_slot() -> No
         assert {element.app for element in slot.tree()} == {"writer"}
         assert any(element.role == "document text" for element in slot.tree("writer"))
         slot.alive()
+
+
+@pytest.mark.desktop
+def test_cells_of_every_pane_are_found_where_rows_and_columns_are_frozen() -> None:
+    workbook = openpyxl.Workbook()
+    for row in range(1, 60):
+        workbook.active.append([f"r{row}c{column}" for column in range(1, 12)])
+    workbook.active.freeze_panes = "C4"
+    buffer = io.BytesIO()
+    workbook.save(buffer)
+    with Slot.open(home_files=[("~/Documents/frozen.xlsx", buffer.getvalue(), 0o644, False)]) as slot:
+        slot.launch("calc", "~/Documents/frozen.xlsx")
+        for ref, text in (("A1", "r1c1"), ("H3", "r3c8"), ("A10", "r10c1"), ("H10", "r10c8"), ("B3", "r3c2")):
+            cell = slot.cell(ref)
+            assert cell is not None and cell.text == text
+            x, y, width, height = cell.box
+            met = slot.element_at(x + width // 2, y + height // 2)
+            assert met is not None and met.name == ref
