@@ -119,7 +119,9 @@ def test_cells_of_every_pane_are_found_where_rows_and_columns_are_frozen() -> No
         slot.launch("calc", "~/Documents/frozen.xlsx")
         for ref, text in (("A1", "r1c1"), ("H3", "r3c8"), ("A10", "r10c1"), ("H10", "r10c8"), ("B3", "r3c2")):
             cell = slot.cell(ref)
-            assert cell is not None and cell.text == text
+            assert cell is not None
+            assert cell.text == text
             x, y, width, height = cell.box
             met = slot.element_at(x + width // 2, y + height // 2)
-            assert met is not None and met.name == ref
+            assert met is not None
+            assert met.name == ref
