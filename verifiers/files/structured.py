@@ -128,7 +128,7 @@ def other_csv(case: Case, args: Csv, rng: random.Random) -> Iterator[Mutant]:
 
     if wanted_header is not None:
         yield Mutant("other-header", made([[header[0] + " 2", *header[1:]], *body]))
-        yield Mutant("no-header", made(body or [["x"]]), only=wanted_rows is None, audit=True)
+        yield Mutant("no-header", made(body or [["x"]]), only=False, audit=True)
     if wanted_rows is not None:
         if body:
             at = int(rng.random() * len(body))
