@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from forge.desktop import lay
 from forge.llm.errors import UnusableReplyError
 from forge.llm.port import ChatModel
-from forge.records import InputError, Role
+from forge.records import InputError, Role, Rubric
 from skills.authoring.catalogue import describe, entries
 from skills.authoring.draft import CriterionText, Draft
 from skills.authoring.glance import visible_files
@@ -155,8 +155,8 @@ def _remarks(missing: str, wrong: Sequence[str], unseen: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _untouched(draw: Draw, rubric: Any) -> list[str]:
-    """Criteria that the untouched state does not hold as it should; what LibreOffice has to compute is left to probes."""
+def _untouched(draw: Draw, rubric: Rubric) -> list[str]:
+    """Every `must` that the untouched state earns something for; what LibreOffice has to compute is left to probes."""
     from verifiers.base import Case, Tree
     from verifiers.grading import grade
 
@@ -164,11 +164,12 @@ def _untouched(draw: Draw, rubric: Any) -> list[str]:
         lay(Path(folder), [(f.path, f.data, f.mode, f.folder) for f in draw.files if f.role != Role.GOLD])
         home = Tree(Path(folder))
         verdict = grade(rubric, Case(before=home, after=home, guest=draw.task.guest))
+    if any(c.kind == "must_not" and c.score < 1 for c in verdict.criteria):
+        return []  # it scores 0 whatever the others say
     return [
-        f"the {c.kind} {c.criterion} ({c.check}) scores {c.score:g} on the untouched state, not {wanted:g}: {c.evidence}"
+        f"the must {c.criterion} ({c.check}) scores {c.score:g} on the untouched state, not 0: {c.evidence}"
         for c in verdict.criteria
-        for wanted in [0.0 if c.kind == "must" else 1.0]
-        if c.score != wanted
+        if c.kind == "must" and c.score > 0
     ]
 
 
