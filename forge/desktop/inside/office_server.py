@@ -155,7 +155,10 @@ class Worker:
         with open(CLOCK, "r+b") as file:
             file.write(struct.pack("qq", 0, int(moment * 1e9)))
         self.served += 1
-        document = self.load(source, header["suffix"])
+        try:
+            document = self.load(source, header["suffix"])
+        finally:
+            os.unlink(source)  # the next document is a stranger's
         try:
             if header["op"] in ("values", "recalculate"):
                 document.calculateAll()

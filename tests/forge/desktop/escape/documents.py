@@ -11,7 +11,7 @@ from forge.desktop import Office, libreoffice
 from forge.desktop.apps import find_app
 from forge.records import Element, PreparerError
 from tests.forge.desktop.escape.attack import Attack, Ground, until
-from tests.forge.desktop.escape.weaken import without
+from tests.forge.desktop.escape.weaken import Weaken, program, together, with_folder, without
 from tests.forge.desktop.test_thunderbird import MAIL, profile
 
 _NAMESPACES = " ".join(
@@ -33,6 +33,9 @@ BOOK = f"""<?xml version="1.0" encoding="UTF-8"?>
 </table:table-cell></table:table-row></table:table></office:spreadsheet></office:body></office:document>"""
 PICTURE = """<draw:frame svg:width="1cm" svg:height="1cm">
 <draw:image xlink:type="simple" xlink:href="http://127.0.0.1:{port}/pixel.png"/></draw:frame>"""
+FETCH = 'table:formula="of:=COM.MICROSOFT.WEBSERVICE(&quot;http://127.0.0.1:{port}/&quot;)" office:value-type="string"'
+LINK = 'table:formula="of:=[&apos;file://{path}&apos;#$S.A1]" office:value-type="string"'
+TEXT = '<text:p xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0">{text}</text:p>'
 MACRO = """<office:scripts><office:script script:language="ooo:Basic"><ooo:libraries>
 <ooo:library-embedded ooo:name="Standard"><ooo:module ooo:name="M"><ooo:source-code>Function Taken(x)
 Shell "/usr/bin/touch", 0, "/home/alex/run"
@@ -52,6 +55,82 @@ def _workbook_loads(ground: Ground) -> bool:
         with contextlib.suppress(PreparerError):
             office.client().convert(book.encode(), ".fods", ".pdf")
     return server.visits > 0
+
+
+def _computed(ground: Ground, book: str) -> str:
+    """What the office makes of a workbook, where links of documents are followed without a question."""
+    with LINKS_FOLLOWED(ground), Office(root=ground.folder / "root") as office:
+        return office.client().recalculate(book.encode(), ".fods").decode(errors="replace")
+
+
+def _new(ground: Ground, book: str) -> str:
+    """The same workbook in other bytes: clients keep what was computed before."""
+    return f"{book}<!-- {ground.folder} -->"
+
+
+def _linked(path: object) -> str:
+    return BOOK.format(scripts="", formula=LINK.format(path=path), cell="")
+
+
+def _hidden_book(ground: Ground) -> str:
+    """A workbook of the host, open to everybody, with the token in its cell."""
+    path = ground.hidden / "book.fods"
+    path.write_text(BOOK.format(scripts="", formula='office:value-type="string"', cell=TEXT.format(text=ground.token)))
+    return str(path)
+
+
+def _office_fetches(ground: Ground) -> bool:
+    """Whether WEBSERVICE() reaches a server of the host from the office, where links are allowed."""
+    server = ground.serve(socket.AF_INET, ("127.0.0.1", 0))
+    made = _computed(ground, BOOK.format(scripts="", formula=FETCH.format(port=server.port), cell=""))
+    return server.visits > 0 or ground.token in made
+
+
+def _office_reads(ground: Ground) -> bool:
+    """Whether a link brings a workbook of the host into one that the office computes, where links are allowed."""
+    book = _linked(_hidden_book(ground))
+    return ground.token in _computed(ground, book)
+
+
+def _office_reads_earlier(ground: Ground) -> bool:
+    """Whether a workbook brings in the one that the office computed before it: gold, for instance."""
+    book = BOOK.format(scripts="", formula='office:value-type="string"', cell=TEXT.format(text=ground.token))
+    linked = _new(ground, _linked("/tmp/office-0/in.ods"))
+    with Office(root=ground.folder / "root") as office:
+        client = office.client()
+        gold = client.convert(book.encode(), ".fods", ".ods")
+        assert ground.token.encode() in client.convert(gold, ".ods", ".csv")
+        return ground.token.encode() in client.convert(linked.encode(), ".fods", ".csv")
+
+
+def _office_runs(ground: Ground) -> bool:
+    """Whether a workbook's macro starts a command in the office."""
+    book = _new(ground, BOOK.format(scripts=MACRO, formula=FORMULA, cell=""))
+    with Office(root=ground.folder / "root") as office:
+        with contextlib.suppress(PreparerError):
+            office.client().recalculate(book.encode(), ".fods")
+        return until(lambda: any((ground.folder / "root").rglob("home/run")), 1.5)
+
+
+def _calc_fetches(ground: Ground) -> bool:
+    """Whether WEBSERVICE() reaches a server of the host from a workbook that Calc opens, where links are allowed."""
+    with _links_allowed(ground):
+        return _opens(
+            "~/book.fods", "calc", lambda port: BOOK.format(scripts="", formula=FETCH.format(port=port), cell="")
+        )(ground)
+
+
+def _calc_reads(ground: Ground) -> bool:
+    """Whether a link brings a workbook of the host into one that is opened and saved in Calc, where links are allowed."""
+    book = _linked(_hidden_book(ground))
+    with _links_allowed(ground):
+        slot = ground.slot
+        slot.lay([("~/book.fods", book.encode(), 0o644, False)])
+        slot.launch("calc", "~/book.fods")
+    path = slot.home / "book.fods"
+    slot.input.key("ctrl+s")
+    until(lambda: path.read_text() != book, 5)
+    return until(lambda: ground.token in path.read_text(errors="replace"), 1)
 
 
 def _opens(path: str, app: str, content: Callable[[int], str]) -> Callable[[Ground], bool]:
@@ -105,12 +184,32 @@ def _macro_runs(ground: Ground) -> bool:
 
 
 @contextlib.contextmanager
+def _links_allowed(ground: Ground) -> Iterator[None]:
+    """LibreOffice follows the links of every document without a question."""
+    allowed = (
+        ("/org.openoffice.Office.Calc/Content/Update", "Link", "0"),
+        ("/org.openoffice.Office.Common/Security/Scripting", "SecureURL", "<it>file:///</it>"),
+    )
+    with mock.patch("forge.desktop.libreoffice._SETTINGS", (*libreoffice._SETTINGS, *allowed)):
+        yield
+
+
+LINKS_FOLLOWED = together(
+    _links_allowed, program("office_server.py", 'prop("UpdateDocMode", 0)', 'prop("UpdateDocMode", 3)')
+)
+
+
+@contextlib.contextmanager
 def _macros_trusted(ground: Ground) -> Iterator[None]:
     settings = tuple(
         (path, name, "0" if name == "MacroSecurityLevel" else value) for path, name, value in libreoffice._SETTINGS
     )
     with mock.patch("forge.desktop.libreoffice._SETTINGS", settings):
         yield
+
+
+def _attack(name: str, protection: str, run: Callable[[Ground], bool], weaken: Weaken) -> Attack:
+    return Attack(name, "documents", "document", protection, run, weaken)
 
 
 ATTACKS = [
@@ -146,5 +245,36 @@ ATTACKS = [
         "a network of its own",
         _opens("~/page.html", "chromium", lambda port: PAGE.format(port=port)),
         without("--unshare-net"),
+    ),
+    _attack(
+        "WEBSERVICE() in the office, links allowed", "a network of its own", _office_fetches, without("--unshare-net")
+    ),
+    _attack("WEBSERVICE() in Calc, links allowed", "a network of its own", _calc_fetches, without("--unshare-net")),
+    _attack(
+        "a link to a workbook of the host in the office, links allowed",
+        "only chosen folders are in the box",
+        _office_reads,
+        with_folder(writable=False),
+    ),
+    _attack(
+        "a link to a workbook of the host in Calc, links allowed",
+        "only chosen folders are in the box",
+        _calc_reads,
+        with_folder(writable=False),
+    ),
+    _attack(
+        "a link to the workbook that the office computed before",
+        "LibreOffice follows no links; what was computed is removed",
+        _office_reads_earlier,
+        together(LINKS_FOLLOWED, program("office_server.py", "os.unlink(source)", "pass")),
+    ),
+    _attack(
+        "a workbook's macro in the office",
+        "LibreOffice runs no macros",
+        _office_runs,
+        together(
+            _macros_trusted,
+            program("office_server.py", 'prop("MacroExecutionMode", 0)', 'prop("MacroExecutionMode", 4)'),
+        ),
     ),
 ]

@@ -65,18 +65,22 @@ def without_filter() -> Weaken:
 
 
 def program(name: str, old: str, new: str) -> Weaken:
-    """Slots whose supervisor has another text in one of its programs."""
-    original = BoxPlan.command
+    """Boxes whose program of ours has another text: a slot's supervisor, the office's server."""
 
-    def command(plan: BoxPlan, argv: Sequence[str], stack: ExitStack) -> tuple[list[str], list[int]]:
-        path = f"/opt/forge/{name}"
-        if path in plan.files:
-            text = plan.files[path].decode()
-            assert old in text, f"{name} has no {old!r}"
-            plan = replace(plan, files={**plan.files, path: text.replace(old, new).encode()})
-        return original(plan, argv, stack)
+    def weaken(ground: Ground) -> AbstractContextManager[object]:
+        original = BoxPlan.command
 
-    return lambda ground: mock.patch.object(BoxPlan, "command", command)
+        def command(plan: BoxPlan, argv: Sequence[str], stack: ExitStack) -> tuple[list[str], list[int]]:
+            path = f"/opt/forge/{name}"
+            if path in plan.files:
+                text = plan.files[path].decode()
+                assert old in text, f"{name} has no {old!r}"
+                plan = replace(plan, files={**plan.files, path: text.replace(old, new).encode()})
+            return original(plan, argv, stack)
+
+        return mock.patch.object(BoxPlan, "command", command)
+
+    return weaken
 
 
 def display(*, without: Sequence[str] = (), arguments: Sequence[str] = ()) -> Weaken:
