@@ -37,7 +37,7 @@ class Attack:
     Args:
         name: short, unique.
         area: the table's chapter.
-        where: what it is run from: "box", "shell", "terminal", "document", "grader" or "copy".
+        where: what it is run from: "box", "shell", "terminal", "document", "copy", "state" or "grader".
         protection: what stands against it, for the table.
         run: tries it; whether it succeeded.
         weaken: a context in which that protection is missing.

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from forge.desktop import box, files
 from forge.desktop.files import restore
 from forge.records import DesktopError, FileEntry, Snapshot
 from tests.forge.desktop.escape.attack import Attack, Ground
-from tests.forge.desktop.escape.weaken import Weaken, patched
+from tests.forge.desktop.escape.weaken import Weaken, patched, without
 
 LINK = "import os, sys; os.symlink(sys.argv[1], 'report.txt')"
 LINKED_FOLDER = "import os, sys; os.symlink(os.path.dirname(sys.argv[1]), 'Documents')"
@@ -24,6 +26,8 @@ PIPE = "import os; os.mkfifo('report.txt')"
 SPARSE = "open('huge', 'wb').truncate(32 << 20)"
 DEEP = "import os\nfor _ in range(90): os.mkdir('d'); os.chdir('d')"
 MANY = "for number in range(600): open(str(number), 'w').close()"
+SOCKET = "import socket; socket.socket(socket.AF_UNIX).bind('report.txt')"
+HARD = "import os, sys; os.link(sys.argv[1], sys.argv[2])"
 TWO = "import os; os.mkdir('d'); open('d/a', 'w').write('first'); open('d/secret', 'w').write('second')"
 
 
@@ -109,6 +113,55 @@ def _hangs(ground: Ground) -> bool:
     return hung
 
 
+def _links_hard(ground: Ground) -> bool:
+    """A file of the host gets a second name in the home, and is carried out under it."""
+    ground.secret.chmod(0o666)
+    ground.box(HARD, str(ground.secret), str(ground.home / "report.txt"))
+    _, kept = _copy(ground)
+    return any(ground.token.encode() in data for data in kept.values())
+
+
+def _breaks(ground: Ground) -> bool:
+    """Whether a socket in the home keeps it from being copied."""
+    ground.box(SOCKET)
+    try:
+        _copy(ground)
+    except OSError:
+        return True
+    return False
+
+
+def _opens_device(ground: Ground) -> bool:
+    """Whether a device in the home is opened, as a file with content."""
+    os.mknod(ground.home / "disk", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    snapshot, _ = _copy(ground)
+    return any(entry.path == "~/disk" for entry in snapshot.entries)
+
+
+def _swapped(ground: Ground, swap: Callable[[Path], None]) -> bool:
+    """Whether copying hangs, or carries the secret out, when a file becomes something else before it is opened."""
+    ground.box("open('report.txt', 'w').write('mine')")
+    report, look = ground.home / "report.txt", os.stat
+    found: list[dict[str, bytes]] = []
+
+    def stat_and_swap(path: Any, **options: Any) -> os.stat_result:
+        facts = look(path, **options)
+        if path == b"report.txt" and stat.S_ISREG(facts.st_mode):
+            report.unlink()
+            swap(report)
+        return facts
+
+    with mock.patch("forge.desktop.files.os.stat", stat_and_swap):
+        thread = threading.Thread(target=lambda: found.append(_copy(ground)[1]), daemon=True)
+        thread.start()
+        thread.join(1.5)
+        hung = thread.is_alive()
+        if hung:  # let it go
+            os.close(os.open(report, os.O_WRONLY))
+            thread.join()
+    return hung or any(ground.token.encode() in data for data in found[0].values())
+
+
 def _limited(script: str, limit: str, low: int) -> Callable[[Ground], bool]:
     """Whether a home that is too large is copied all the same."""
     normal = getattr(files, limit)
@@ -188,6 +241,26 @@ ATTACKS = [
     _attack("a folder swapped for a link while it is read", "folders are held by descriptors", _swaps, trusted()),
     _attack("a setuid program carried out", "nine permission bits are kept", _keeps_setuid, trusted()),
     _attack("a pipe that nobody writes into", "only regular files are opened", _hangs, trusted()),
+    _attack("a socket", "only regular files are opened", _breaks, trusted()),
+    _attack(
+        "a hard link to a file of the host",
+        "only chosen folders are in the box",
+        _links_hard,
+        without(binds=lambda ground: ["--bind", str(ground.folder), str(ground.folder)]),
+    ),
+    _attack(
+        "a file swapped for a link before it is opened",
+        "no link is followed",
+        lambda ground: _swapped(ground, lambda report: report.symlink_to(ground.secret)),
+        patched("os.O_NOFOLLOW", 0),
+    ),
+    _attack(
+        "a file swapped for a pipe before it is opened",
+        "opening waits for nobody",
+        lambda ground: _swapped(ground, os.mkfifo),
+        patched("os.O_NONBLOCK", 0),
+    ),
+    Attack("a device", "copying", "copy", "only regular files are opened", _opens_device, trusted(), offered=_root),
     _attack(
         "a huge file that takes no disk",
         "limit: FILE_LIMIT",

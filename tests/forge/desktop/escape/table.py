@@ -13,10 +13,11 @@ from tests.forge.desktop.escape import (
     printing,
     privileges,
     processes,
+    reading,
 )
 from tests.forge.desktop.escape.attack import Attack
 
-_AREAS = (files, network, processes, privileges, exhaustion, display, copying, documents, grading, printing)
+_AREAS = (files, network, processes, privileges, exhaustion, display, copying, reading, documents, grading, printing)
 
 ATTACKS: tuple[Attack, ...] = tuple(attack for area in _AREAS for attack in area.ATTACKS if attack.offered())
 """Those whose protection this host offers: an ordinary user has no mounts, and some hosts no control groups."""
