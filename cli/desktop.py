@@ -28,6 +28,10 @@ def serve(
     ] = None,
     lease: Annotated[float, typer.Option(min=5, help="Seconds after which a silent client loses its slot.")] = 90.0,
     spares: Annotated[int, typer.Option(min=0, help="Slots kept warm beside those that are lent.")] = 1,
+    limits: Annotated[
+        str | None,
+        typer.Option(help="What a slot may use: memory_mb=3000,home_mb=500,cpus=1.5; default: FORGE_SLOT_LIMITS."),
+    ] = None,
     osworld: Annotated[
         bool, typer.Option("--osworld", help="Speak OSWorld's guest protocol instead: one slot a port, no token.")
     ] = False,
@@ -49,6 +53,7 @@ def serve(
 
       forge desktop serve --osworld --slots 2     # ports 5000 and 5001
     """
+    from forge.desktop.limits import SLOT
     from forge.desktop.place import home
     from forge.desktop.pool import SlotPool
     from forge.desktop.server import running, token
@@ -59,11 +64,19 @@ def serve(
 
     settings = Settings()
     count = slots or settings.slots
+    allowed = SLOT.changed(settings.slot_limits if limits is None else limits)
     sweep(home())
     if osworld:
         from forge.desktop.osworld.facade import serve_osworld
 
-        serve_osworld(count, host, 5000 if port is None else port, screen or "1920x1080", trust_network=trust_network)
+        serve_osworld(
+            count,
+            host,
+            5000 if port is None else port,
+            screen or "1920x1080",
+            trust_network=trust_network,
+            limits=allowed,
+        )
         return
     secret = token.read_token(token_file)
     if not secret:
@@ -72,7 +85,7 @@ def serve(
         secret = token.make_token(file)
         print(f"the token is in {file}")
     place = running.listen(host, 8765 if port is None else port)
-    with SlotPool(count, spares=spares) as pool:
+    with SlotPool(count, spares=spares, limits=allowed) as pool:
         print(f"{count} slots on {running.address_of(place)}  (Ctrl-C ends it and closes them)", flush=True)
         if not running.is_loopback(host):
             print(

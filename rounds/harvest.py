@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any
 
 from forge.desktop import Slot
+from forge.desktop.lease import SILENCE
 from forge.harness import play
 from forge.harness.grounding.explorer import Explorer, Found
 from forge.harness.grounding.pairing import Screen, pairs_of
@@ -113,6 +114,7 @@ async def watch_one(workshop: Workshop, task: Task) -> Writes:
     harness = workshop.harness("gui")
     files = workshop.artifact_files(task, (Role.VISIBLE, Role.HIDDEN))
     slot = await asyncio.to_thread(Slot.open, task.guest, home_files=files, layers=workshop.layers(harness))
+    slot.lend(SILENCE)
     try:
         await asyncio.to_thread(open_start, slot, task)
         on_screen = partial(keep, workshop, f"oracle {task.id[:16]}", found)

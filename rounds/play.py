@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from forge.desktop import Slot
+from forge.desktop import Slot, lease
 from forge.harness import TEACHERS, Cast, SlotEnvironment, Teacher, play
 from forge.llm import Client
 from forge.llm import Role as ModelRole
@@ -100,6 +102,7 @@ async def episode(workshop: Workshop, part: Part, harness: Harness) -> Trajector
     files = workshop.artifact_files(task, (Role.VISIBLE, Role.HIDDEN))
     began = time.perf_counter()
     slot = await _acquire(workshop, task, files, harness)
+    slot.lend(lease.SILENCE)
     try:
         acquired = time.perf_counter()
         await asyncio.to_thread(open_start, slot, task)
@@ -107,10 +110,11 @@ async def episode(workshop: Workshop, part: Part, harness: Harness) -> Trajector
         environment = SlotEnvironment(slot, blobs.put, elements=harness.observation.elements)
         try:
             teacher = make_teacher(workshop, part, harness, environment)
-            trajectory = await play(
-                task, harness, teacher, environment, blobs.put,
-                attempt=part.attempt, fingerprint=workshop.play_fingerprint.digest(),
-            )  # fmt: skip
+            async with kept(slot, environment):
+                trajectory = await play(
+                    task, harness, teacher, environment, blobs.put,
+                    attempt=part.attempt, fingerprint=workshop.play_fingerprint.digest(),
+                )  # fmt: skip
         finally:
             environment.close()
         await asyncio.to_thread(slot.stop)
@@ -120,6 +124,26 @@ async def episode(workshop: Workshop, part: Part, harness: Harness) -> Trajector
     final = blobs.put(snapshot.canonical().encode())
     timings = {"slot": acquired - began, "open": opened - acquired, **trajectory.timings}
     return trajectory.model_copy(update={"final_state": final, "timings": timings})
+
+
+@asynccontextmanager
+async def kept(slot: Slot, environment: SlotEnvironment) -> AsyncIterator[None]:
+    """Keep the lease of a slot while nothing touches it: a model may think for as long as it likes.
+
+    Whatever does touch it has to renew the lease by what it does; on a frozen display it cannot, and the slot is taken back.
+    """
+
+    async def beat() -> None:
+        while True:
+            await asyncio.sleep(lease.SILENCE / 4)
+            if not environment.busy:
+                await asyncio.to_thread(slot.renew)
+
+    beating = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        beating.cancel()
 
 
 async def _acquire(workshop: Workshop, task: Task, files: list[tuple[str, bytes, int, bool]], harness: Harness) -> Slot:

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Generic, TypeVar
 
 from forge.desktop import Layers, Office, OfficeClient, SlotPool, chown_home, fingerprint, lay
+from forge.desktop.limits import SLOT
 from forge.desktop.remote import RemotePool
 from forge.desktop.sweep import claim, sweep
 from forge.harness import layers_for, load_harness
@@ -126,7 +127,8 @@ class Workshop:
         if self.settings.desktop_urls:
             token = self.settings.desktop_token.get_secret_value()
             return self._stack.enter_context(RemotePool(self.settings.desktop_urls, token))
-        return self._stack.enter_context(SlotPool(self.settings.slots))
+        limits = SLOT.changed(self.settings.slot_limits)
+        return self._stack.enter_context(SlotPool(self.settings.slots, limits=limits))
 
     @property
     def slot_count(self) -> int:

@@ -12,6 +12,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
+SILENCE = 120.0
+"""Seconds for which a slot that is being used may give no sign of life. The longest wait that an action may ask for is half
+of that; a frozen X server never gives one."""
+
 
 class Lease:
     """Calls `end` once, in a thread of its own, when nothing has renewed it for `seconds`. Safe in threads.

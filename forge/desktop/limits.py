@@ -24,11 +24,11 @@ import secrets
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from forge.desktop.place import remove
-from forge.records.errors import DesktopError
+from forge.records.errors import DesktopError, InputError
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,26 @@ class Limits:
             _, hard = resource.getrlimit(kind)  # to go above it would be refused
             argv.append(f"--{name}={value if hard == resource.RLIM_INFINITY else min(value, hard)}")
         return [*argv, "--"]
+
+    def changed(self, text: str) -> Limits:
+        """These limits with some others, as a person writes them: "memory_mb=3000, cpus=1.5".
+
+        Raises:
+            InputError: there is no such limit, or the value is no positive number.
+        """
+        known = {each.name: each.type for each in fields(self)}
+        changes: dict[str, float] = {}
+        for part in filter(None, map(str.strip, text.split(","))):
+            name, _, value = (word.strip() for word in part.partition("="))
+            if name not in known:
+                raise InputError(f"there is no limit {name!r}", mend=f"known are {', '.join(known)}")
+            try:
+                changes[name] = float(value) if "float" in str(known[name]) else int(value)
+            except ValueError:
+                changes[name] = 0
+            if not 0 < changes[name] < float("inf"):
+                raise InputError(f"{value!r} is no limit for {name}", mend="write a number above 0")
+        return replace(self, **changes)  # type: ignore[arg-type]
 
 
 MOUNTED = ("home", "tmp")

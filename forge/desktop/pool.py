@@ -23,6 +23,7 @@ from pathlib import Path
 from types import TracebackType
 
 from forge.desktop.box import NO_LAYERS, Layers
+from forge.desktop.limits import SLOT, Limits
 from forge.desktop.recycling import Inspector, Recycling
 from forge.desktop.slot import File, Slot
 from forge.records.errors import DesktopError
@@ -62,6 +63,7 @@ class SlotPool:
         preload: applications that wait in a spare, started but without a window.
         lease: seconds that a holder may be silent before its slot is closed, see `Slot.lend`; no limit if None.
         recycling: what is asked of a slot that waits.
+        limits: what each slot may use of the host.
 
     Attributes:
         thrown_away: why slots that waited were closed instead of handed over.
@@ -78,6 +80,7 @@ class SlotPool:
         preload: tuple[str, ...] = ("calc",),
         lease: float | None = None,
         recycling: Recycling | None = None,
+        limits: Limits = SLOT,
     ):
         self.thrown_away: list[str] = []
         self._lease = lease
@@ -85,6 +88,7 @@ class SlotPool:
         self._inspecting = threading.Lock()
         self._spares_wanted = spares
         self._root = root
+        self._limits = limits
         self._preload = preload
         self._free = threading.Semaphore(size)
         self._changed = threading.Condition()
@@ -159,7 +163,7 @@ class SlotPool:
         try:
             slot = self._take_prepared(order.key) or self._take_spare(order)
             if slot is None:
-                slot = Slot.open(order.guest, home_files=order.files, layers=layers, root=self._root)
+                slot = self._open(order)
             else:
                 slot.set_clock(order.guest.clock)
         except BaseException:
@@ -310,9 +314,12 @@ class SlotPool:
             return _Order(self._guest, (), self._layers)
         return None
 
+    def _open(self, order: _Order) -> Slot:
+        return Slot.open(order.guest, home_files=order.files, layers=order.layers, root=self._root, limits=self._limits)
+
     def _build(self, order: _Order, is_prepared: bool) -> Slot | None:
         try:
-            slot = Slot.open(order.guest, home_files=order.files, layers=order.layers, root=self._root)
+            slot = self._open(order)
             try:
                 if is_prepared:
                     slot.prepare(order.start)

@@ -422,8 +422,14 @@ class Slot:
             self._stopped = True
 
     def snapshot(self, put: Callable[[bytes], str]) -> Snapshot:
-        """The home as records, see `forge.desktop.files.snapshot`."""
-        return files.snapshot(self.home, put, settings())
+        """The home as records, see `forge.desktop.files.snapshot`. Raises DesktopError when it was taken back meanwhile."""
+        if not self.renew():
+            raise DesktopError(self._ended)
+        with self._use():
+            state = files.snapshot(self.home, put, settings())
+        if not self.renew():  # what went away with the home is missing in it
+            raise DesktopError(self._ended)
+        return state
 
     def close(self) -> None:
         """End it all and leave nothing. May be called twice, and from another thread."""
@@ -467,6 +473,11 @@ class Slot:
         with contextlib.nullcontext() if lease is None else lease.use():
             yield
 
+    def _before_input(self) -> None:
+        if self._settler is not None:
+            self._settler.mark()
+        self.renew()
+
     def _take_back(self, seconds: float) -> None:
         self._ended = f"the slot was taken back: its lease ran out, there was no heartbeat for {seconds:g} s"
         self.close()
@@ -497,7 +508,7 @@ class Slot:
         assert self._box is not None
         self._settler = Settler(display, Activity(self._box.pid))
         self._stack.callback(self._settler.close)
-        self.input = Input(display, self._settler.mark)
+        self.input = Input(display, self._before_input)
         self._stack.callback(self.input.close)
         self.screen = Screen(display)
         self._stack.callback(self.screen.close)

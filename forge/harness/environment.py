@@ -119,6 +119,12 @@ class SlotEnvironment:
         self._output_limit = output_limit
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="slot")
         self._seen_blob: tuple[bytes, str] = (b"", "")
+        self._calls = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether something touches the slot just now, or is about to."""
+        return self._calls > 0
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
         """Call something that touches the slot in the slot's own thread; calls never overlap.
@@ -126,10 +132,13 @@ class SlotEnvironment:
         Raises:
             ExhaustedError: the slot broke because the agent used up what it may use of the host.
         """
+        self._calls += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, functools.partial(function, *args))
         except DesktopError as error:
             raise self.slot.blame(error) from error
+        finally:
+            self._calls -= 1
 
     async def observe(self) -> Observation:
         return await self.run(self._observe)

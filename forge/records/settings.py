@@ -40,6 +40,9 @@ class Settings(BaseSettings):
     warehouse: str = Field("", description="SQLAlchemy URL of the warehouse; empty: SQLite at HOME/warehouse.db")
     blobs: str = Field("", description="fsspec URL of the blob store; empty: HOME/blobs")
     slots: int = Field(2, ge=1, le=256, description="desktop slots that may be open at once on this machine")
+    slot_limits: str = Field(
+        "", description="what a slot may use of this machine, over the defaults: memory_mb=3000,home_mb=500,cpus=1.5"
+    )
     desktops: str = Field(
         "", description="addresses of slot servers, separated by commas or blanks; empty: slots of this machine"
     )

@@ -5,6 +5,7 @@ Each ends in a clear error or a clean recovery; nothing is half-written, nothing
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 import os
@@ -22,6 +23,8 @@ import pytest
 import skills
 from forge.desktop.apps import APPS
 from forge.harness import SlotEnvironment
+from forge.harness.teachers.base import Response, View
+from forge.harness.teachers.oracle import OracleTeacher
 from rounds.items import run_items
 from rounds.materialize import Ticket, materialize
 from rounds.play import Part
@@ -128,6 +131,49 @@ async def test_an_application_that_dies_in_the_middle_of_an_episode(
     assert (tally.done, tally.faults) == (1, {})
     assert [(row["reward"], row["ended_by"]) for row in rows] == [(1.0, "done")]
     assert claims(workshop.settings.home)[-1] == ("play", "done", 2)
+
+
+@pytest.mark.desktop
+async def test_a_display_that_freezes_in_the_middle_of_an_episode(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    part = await _one_part(workshop, "calc.sheet.rename-sheet", "gui")
+    monkeypatch.setattr("forge.desktop.lease.SILENCE", 6.0)
+    act, frozen = SlotEnvironment.act, []
+
+    async def freezing(environment: SlotEnvironment, *args: Any) -> Any:
+        done = await act(environment, *args)
+        if not frozen:
+            frozen.extend(pid for pid in environment.slot.pids if _inside(pid, "Xvfb"))
+            os.kill(_inside(frozen[0], "Xvfb")[0], signal.SIGSTOP)
+        return done
+
+    monkeypatch.setattr(SlotEnvironment, "act", freezing)
+    tally, rows = await asyncio.wait_for(rollout(workshop, [part]), 120)
+    assert len(frozen) == 1
+    assert (tally.done, tally.faults) == (1, {})
+    assert [(row["reward"], row["ended_by"]) for row in rows] == [(1.0, "done")], "the fault is no result"
+    assert claims(workshop.settings.home)[-1] == ("play", "done", 2), "it was claimed again"
+    assert ["attempt 1" in record.getMessage() for record in caplog.records if record.name == "rounds.items"] == [True]
+
+
+@pytest.mark.desktop
+async def test_a_model_may_think_for_longer_than_a_lease(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = await _one_part(workshop, SKILL, "terminal")
+    monkeypatch.setattr("forge.desktop.lease.SILENCE", 1.0)
+    respond, thought = OracleTeacher.respond, []
+
+    async def slow(teacher: OracleTeacher, view: View) -> Response:
+        if not thought:
+            await asyncio.sleep(3.0)
+            thought.append(True)
+        return await respond(teacher, view)
+
+    monkeypatch.setattr(OracleTeacher, "respond", slow)
+    _, rows = await rollout(workshop, [part])
+    assert thought == [True]
+    assert [row["reward"] for row in rows] == [1.0]
+    assert claims(workshop.settings.home)[-1] == ("play", "done", 1)
 
 
 @pytest.mark.desktop

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
 
+from forge.desktop.limits import SLOT, Limits
 from forge.desktop.osworld import windows
 from forge.desktop.osworld.form import Form, read_form
 from forge.desktop.osworld.layer import HOME
@@ -306,6 +307,7 @@ def serve_osworld(
     screen: str,
     *,
     trust_network: bool = False,
+    limits: Limits = SLOT,
     ready: Callable[[], None] | None = None,
 ) -> None:
     """Serve so many slots on consecutive ports until interrupted.
@@ -329,7 +331,7 @@ def serve_osworld(
     machines: list[Machine] = []
     try:
         for place in places:
-            machines.append(Machine(guest))
+            machines.append(Machine(guest, limits=limits))
             print(f"OSWorld guest on {running.address_of(place)}", flush=True)
         running.serve(*((create_facade(m), place) for m, place in zip(machines, places, strict=True)))
     finally:

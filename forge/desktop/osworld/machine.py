@@ -7,6 +7,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from forge.desktop.limits import SLOT, Limits
 from forge.desktop.osworld.layer import HOME, osworld_layers
 from forge.desktop.osworld.link import Link
 from forge.desktop.osworld.tree import to_xml
@@ -31,11 +32,13 @@ class Machine:
     Args:
         guest: of the slot; its screen is OSWorld's 1920x1080 if None.
         root: FORGE_HOME; the settings' if None.
+        limits: what it may use of the host.
     """
 
-    def __init__(self, guest: Guest | None = None, root: Path | None = None):
+    def __init__(self, guest: Guest | None = None, root: Path | None = None, limits: Limits = SLOT):
         self.guest = guest or Guest(width=1920, height=1080)
         self._root = root
+        self._limits = limits
         self._lock = threading.Lock()
         self._recording: tuple[Recording, Path] | None = None
         self._folder = tempfile.TemporaryDirectory(prefix="forge-osworld-")
@@ -111,6 +114,7 @@ class Machine:
             self.guest,
             home_files=[(f"~/{name}", b"", 0o755, True) for name in ("Desktop", "Documents", "Downloads")],
             layers=osworld_layers(),
+            limits=self._limits,
             root=self._root,
         )
         try:

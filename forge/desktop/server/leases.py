@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from forge.desktop.box import NO_LAYERS, Layers
+from forge.desktop.lease import SILENCE
 from forge.records.errors import DesktopError
 from forge.records.guest import Guest
 
@@ -57,8 +58,10 @@ class Held:
     on_end: list[Callable[[], None]] = field(default_factory=list)
 
     def touch(self) -> None:
-        """The lease begins anew."""
+        """The lease begins anew. A call under way has to show by itself that the slot lives, see `SILENCE`."""
         self.expires = time.monotonic() + self.lease
+        if not self.busy:
+            self.slot.renew()
 
 
 class Desk:
@@ -101,7 +104,7 @@ class Desk:
             raise FullError(f"all {self.size} slots are lent")
         self._making += 1
         try:
-            slot = await self._thread(lambda: self.pool.acquire(guest, files, layers))
+            slot = await self._acquire(guest, files, layers, lease or self.lease)
         finally:
             self._making -= 1
         held = Held(f"s-{secrets.token_hex(8)}", slot, lease or self.lease)
@@ -147,7 +150,7 @@ class Desk:
         held.busy += 1
         try:
             await self._thread(held.slot.close)
-            held.slot = await self._thread(lambda: self.pool.acquire(guest, files, layers))
+            held.slot = await self._acquire(guest, files, layers, held.lease)
         except DesktopError:
             await self._end(held, "it could not be reset")
             raise
@@ -177,6 +180,10 @@ class Desk:
         self._closed = True
         await asyncio.gather(*(self.release(name, "the server was closed") for name in self.ids))
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _acquire(self, guest: Guest, files: Sequence[File], layers: Layers, lease: float) -> Slot:
+        """A slot that closes itself when it freezes in the middle of a call, so that the call ends."""
+        return await self._thread(lambda: self.pool.acquire(guest, files, layers, max(lease, SILENCE)))
 
     async def _end(self, held: Held, why: str) -> None:
         held.closing = True

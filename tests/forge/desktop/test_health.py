@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import threading
@@ -136,6 +137,24 @@ def test_who_waits_for_a_frozen_display_is_set_free(tmp_path: Path) -> None:
     assert not waiting.is_alive()
     assert isinstance(said[0], DesktopError)
     slot.close()
+
+
+@pytest.mark.desktop
+@pytest.mark.xdist_group("health")
+def test_a_home_that_was_taken_back_is_no_state(tmp_path: Path) -> None:
+    slot = Slot.open(root=tmp_path, home_files=[("~/a", b"1", 0o644, False), ("~/b", b"2", 0o644, False)])
+    slot.lend(0.3)
+
+    def slow(data: bytes) -> str:
+        if data == b"1":
+            time.sleep(0.6)  # reading is a use
+        return hashlib.sha256(data).hexdigest()
+
+    assert {"~/a", "~/b"} <= {entry.path for entry in slot.snapshot(slow).entries}
+    pids = slot.pids
+    assert becomes(lambda: living(pids) == [])
+    with pytest.raises(DesktopError, match="its lease ran out"):
+        slot.snapshot(slow)
 
 
 def test_a_lease_runs_out_once_and_not_while_it_is_used() -> None:

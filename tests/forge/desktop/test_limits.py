@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from forge.desktop.enclosure import Enclosure
 from forge.desktop.limits import ONE_SHOT, SLOT, Group, Limits, find_parents, release
 from forge.desktop.slot import Slot
 from forge.desktop.warden import Warden, folder_size, usage
-from forge.records import DesktopError, ExhaustedError
+from forge.records import DesktopError, ExhaustedError, InputError
 from tests.forge.desktop.conftest import becomes
 
 V1 = """24 22 0:21 / {root}/memory rw - cgroup cgroup rw,memory
@@ -197,3 +198,17 @@ def test_a_slot_that_breaks_by_its_limits_can_still_be_read(tmp_path: Path, monk
         slot.stop()
         found = slot.snapshot(lambda data: hashlib.sha256(data).hexdigest()).entries
         assert [(entry.path, entry.size) for entry in found] == [("~/big", 20_000_000)]
+
+
+def test_limits_as_a_person_writes_them() -> None:
+    assert SLOT.changed("") == SLOT
+    assert SLOT.changed(" memory_mb = 3000, cpus=1.5,") == replace(SLOT, memory_mb=3000, cpus=1.5)
+    for text, said in (
+        ("memory=3", "there is no limit 'memory'"),
+        ("memory_mb", "'' is no limit for memory_mb"),
+        ("home_mb=1.5", "'1.5' is no limit for home_mb"),
+        ("cpus=0", "'0' is no limit for cpus"),
+        ("cpus=inf", "'inf' is no limit for cpus"),
+    ):
+        with pytest.raises(InputError, match=re.escape(said)):
+            SLOT.changed(text)

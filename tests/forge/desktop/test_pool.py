@@ -6,12 +6,14 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from forge.desktop.box import Layers
 from forge.desktop.health import Health
+from forge.desktop.limits import SLOT
 from forge.desktop.pool import SlotPool
 from forge.desktop.recycling import Inspector, Recycling
 from forge.desktop.slot import Slot
@@ -233,3 +235,15 @@ def test_a_forgotten_slot_makes_room_for_the_next(tmp_path: Path) -> None:
         with pool.acquire(lease=60) as slot:  # waits for the only place
             assert living(pids) == []
             slot.alive()
+
+
+def test_every_slot_of_a_pool_has_its_limits(tmp_path: Path) -> None:
+    with SlotPool(
+        2, root=tmp_path, guest=Guest(), preload=(), limits=SLOT.changed("open_files=500, home_mb=70")
+    ) as pool:
+        assert pool.wait_warm()
+        other = Guest(timezone="Asia/Tokyo")
+        with pool.acquire(Guest()) as spare, pool.acquire(other) as made:
+            for slot in (spare, made):
+                assert slot.limits == replace(SLOT, open_files=500, home_mb=70)
+                assert slot.shell.run("ulimit -n").output == "500\n"

@@ -28,6 +28,9 @@ class FakeSlot(FakeDesktop):
     layers = NO_LAYERS
     closed = False
 
+    def renew(self) -> bool:
+        return not self.closed
+
     def close(self) -> None:
         self.closed = True
 
@@ -39,7 +42,7 @@ class FakePool:
         self.slots: list[FakeSlot] = []
         self.expected: list[Any] = []
 
-    def acquire(self, guest: Guest, files: Any = (), layers: Any = NO_LAYERS) -> FakeSlot:
+    def acquire(self, guest: Guest, files: Any = (), layers: Any = NO_LAYERS, lease: float = 0) -> FakeSlot:
         slot = FakeSlot(guest=guest)
         self.slots.append(slot)
         return slot
