@@ -27,7 +27,7 @@ from forge.records import (
 )
 from rounds.grade import grade_snapshot
 from rounds.items import Item, Writes, outcome
-from rounds.workshop import Workshop
+from rounds.workshop import Workshop, dating
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,19 @@ async def _acquire(workshop: Workshop, task: Task, files: list[tuple[str, bytes,
         raise
 
 
+def date_files(slot: Slot, task: Task) -> None:
+    """Give the task's files in a slot their times, before anything has opened them. Raises DesktopError."""
+    script = dating(task)
+    if not script:
+        return
+    done = slot.shell.run(script)
+    if done.exit_code != 0:
+        raise DesktopError(f"the files of task {task.id[:12]} cannot be dated: {done.output.strip()[-300:]}")
+
+
 def open_start(slot: Slot, task: Task) -> None:
-    """Open what the task wants open when the agent begins, in order, each until it is ready."""
+    """Open what the task wants open when the agent begins, in order, each until it is ready. Files get their times first."""
+    date_files(slot, task)
     for start in task.start:
         slot.launch(start.app, start.path)
 

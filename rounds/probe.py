@@ -21,7 +21,7 @@ import skills
 from forge.desktop import Completed, run_boxed
 from forge.records import DesktopError, Grading, NearMiss, Probe, ProbeKind, Solution, Task, Verdict
 from rounds.items import Item, Writes
-from rounds.workshop import Workshop
+from rounds.workshop import Workshop, dating
 from skills import Workflow
 from verifiers import Case, Tree
 from verifiers.same import same_answer, same_state
@@ -181,14 +181,16 @@ class _Probing:
         """Play a terminal solution in a box on a fresh copy of the initial state."""
         with self._copy(before) as home:
             answer, failure, printed = None, "", b""
+            dates = dating(self.task)
             for number, step in enumerate(solution.steps, 1):
                 if step.move == "answer":
                     answer = str(step.value)
                     continue
                 done = run_boxed(
-                    ["bash", "-c", str(step.value)], home=home, guest=self.task.guest, timeout=STEP_SECONDS,
+                    ["bash", "-c", dates + str(step.value)], home=home, guest=self.task.guest, timeout=STEP_SECONDS,
                     layers=self.workshop.layers(self.workshop.harness("terminal")),
                 )  # fmt: skip
+                dates = ""
                 printed += done.stdout + done.stderr
                 failure = failure or _failure(done, f"step {number} of {len(solution.steps)}")
             yield Played(home, answer, failure or f"every step ended with exit code 0{_ending(printed)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import tempfile
 import threading
@@ -14,6 +15,7 @@ from types import TracebackType
 from typing import Generic, TypeVar
 
 from forge.desktop import Layers, Office, OfficeClient, SlotPool, chown_home, fingerprint, lay
+from forge.desktop.box import HOME
 from forge.desktop.limits import SLOT
 from forge.desktop.remote import RemotePool
 from forge.desktop.sweep import claim, sweep
@@ -203,6 +205,20 @@ class Workshop:
     def layers(self, harness: Harness) -> Layers:
         """The read-only layers of a harness."""
         return layers_for(harness)
+
+
+def dating(task: Task) -> str:
+    """A script for the guest that gives files the times of their last change; empty where no file of the task has one.
+
+    It runs in the guest because only there a time means what the guest's clock says.
+    """
+    paths: dict[int, list[str]] = {}
+    for artifact in task.artifacts:
+        if artifact.mtime is not None and artifact.role is not Role.GOLD:
+            paths.setdefault(artifact.mtime, []).append(shlex.quote(HOME + artifact.path[1:]))
+    return "".join(
+        f"touch --no-create --no-dereference -m --date=@{at} -- {' '.join(those)}\n" for at, those in paths.items()
+    )
 
 
 def artifacts_by_path(task: Task) -> dict[str, Artifact]:

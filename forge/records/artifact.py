@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import posixpath
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from forge.records.base import Record
 
@@ -46,6 +46,18 @@ class Artifact(Record):
     mode: int = Field(0o644, description="permission bits")
     folder: bool = Field(False, description="an (empty) folder instead of a file")
     preparer: str = Field("", description="the preparer that wrote it")
+    mtime: int | None = Field(
+        None,
+        description="when it was last changed, seconds since 1970 by the guest's clock; None: when the guest's began",
+    )
+
+    @model_serializer(mode="wrap")
+    def _without_no_time(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without a time that is not there: the records, and digests, of tasks whose files have none stay what they are."""
+        values: dict[str, Any] = dump(self)
+        if values.get("mtime") is None:
+            values.pop("mtime", None)
+        return values
 
 
 class FileEntry(Record):

@@ -270,3 +270,20 @@ def test_parcels_keep_everything():
 def test_kitchens_are_plain():
     assert isinstance(Kitchen().cache, MemoryCache)
     assert Kitchen().without_cache().cache.get("x") is None
+
+
+def test_a_file_keeps_the_time_that_its_preparer_gave_it(write, kitchen, monkeypatch):
+    preparer = PREPARERS.get("test.list")
+    prepare = preparer.prepare
+
+    def dated(params, context):
+        made = prepare(params, context)
+        return replace(made, files=tuple(replace(file, mtime=1_700_000_000) for file in made.files))
+
+    workflow = skills.load(write())
+    plain = skills.draw(workflow, 7, kitchen).task
+    monkeypatch.setattr(preparer, "prepare", dated)
+    task = skills.draw(workflow, 7, replace(kitchen, cache=MemoryCache())).task
+    assert [artifact.mtime for artifact in plain.artifacts] == [None]
+    assert [artifact.mtime for artifact in task.artifacts] == [1_700_000_000]
+    assert task.id == plain.id
