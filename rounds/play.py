@@ -16,6 +16,7 @@ from forge.llm import Role as ModelRole
 from forge.records import (
     DesktopError,
     EndedBy,
+    ExhaustedError,
     Grading,
     Harness,
     Probe,
@@ -118,12 +119,17 @@ async def episode(workshop: Workshop, part: Part, harness: Harness) -> Trajector
         finally:
             environment.close()
         await asyncio.to_thread(slot.stop)
-        snapshot = await asyncio.to_thread(slot.snapshot, blobs.put)
+        timings = {"slot": acquired - began, "open": opened - acquired, **trajectory.timings}
+        trajectory = trajectory.model_copy(update={"timings": timings})
+        try:
+            snapshot = await asyncio.to_thread(slot.snapshot, blobs.put)
+        except ExhaustedError as error:  # the agent left more than can be kept: no fault, and nothing to be graded
+            if trajectory.ended_by in (EndedBy.FAULT, EndedBy.INTERRUPTED):
+                return trajectory
+            return trajectory.model_copy(update={"ended_by": EndedBy.EXHAUSTED, "error": str(error)})
     finally:
         await asyncio.shield(asyncio.to_thread(slot.close))
-    final = blobs.put(snapshot.canonical().encode())
-    timings = {"slot": acquired - began, "open": opened - acquired, **trajectory.timings}
-    return trajectory.model_copy(update={"final_state": final, "timings": timings})
+    return trajectory.model_copy(update={"final_state": blobs.put(snapshot.canonical().encode())})
 
 
 @asynccontextmanager

@@ -17,13 +17,16 @@ from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
 from forge.records.artifact import FileEntry, Snapshot
-from forge.records.errors import DesktopError
+from forge.records.errors import DesktopError, ExhaustedError
 
 FILE_LIMIT = 64 << 20
 """Bytes above which a file is kept as an entry without content."""
 TOTAL_LIMIT = 512 << 20
 ENTRY_LIMIT = 20_000
 DEPTH_LIMIT = 64
+PATH_LIMIT = 3072
+"""Bytes of a path in a state: with the folder in which it is laid out again it has to stay below the kernel's 4,096."""
+_ESCAPED_LIMIT = 240
 
 EXCLUDED = (
     ".cache",
@@ -162,11 +165,12 @@ def snapshot(home: Path, put: Callable[[bytes], str], laid: Mapping[str, bytes] 
 
     Returns:
         Entries sorted by path, without EXCLUDED, sockets, pipes and devices. A file above FILE_LIMIT has its size and
-        no `sha256`. A name that is not UTF-8 has its odd bytes written as backslash escapes.
+        no `sha256`. A name that is not UTF-8 has its odd bytes written as backslash escapes, and a number behind it where
+        another name reads so.
 
     Raises:
-        DesktopError: more than ENTRY_LIMIT entries, TOTAL_LIMIT bytes or DEPTH_LIMIT levels, or a folder that cannot
-            be read.
+        ExhaustedError: more than ENTRY_LIMIT entries, TOTAL_LIMIT bytes, DEPTH_LIMIT levels or PATH_LIMIT bytes of a path.
+        DesktopError: something cannot be read.
     """
     entries: list[FileEntry] = []
     root = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -243,14 +247,18 @@ def _walk(
     folder: int, parents: tuple[str, ...], entries: list[FileEntry], put: Callable[[bytes], str], total: list[int]
 ) -> None:
     if len(parents) > DEPTH_LIMIT:
-        raise DesktopError(f"the guest's home is nested deeper than {DEPTH_LIMIT} folders; its state cannot be kept")
+        raise ExhaustedError(f"the guest's home is nested deeper than {DEPTH_LIMIT} folders; its state cannot be kept")
     with os.scandir(folder) as found:
-        names = sorted(os.fsencode(item.name) for item in found)
-    for raw in names:
-        shown = (*parents, raw.decode("utf-8", "backslashreplace"))
+        names = _readable(os.fsencode(item.name) for item in found)
+    for raw, name in sorted(names.items()):
+        shown = (*parents, name)
         if excluded("/".join(shown)):
             continue
         path = "~/" + "/".join(shown)
+        if len(path.encode()) > PATH_LIMIT:
+            raise ExhaustedError(
+                f"a path in the guest's home has more than {PATH_LIMIT} bytes; its state cannot be kept"
+            )
         try:
             facts = os.stat(raw, dir_fd=folder, follow_symlinks=False)
             mode = stat.S_IMODE(facts.st_mode) & 0o777
@@ -277,7 +285,28 @@ def _walk(
                 continue
             raise DesktopError(f"{path} cannot be read out of the guest: {error.strerror}") from error
         if len(entries) > ENTRY_LIMIT:
-            raise DesktopError(f"the guest's home holds more than {ENTRY_LIMIT} entries; its state cannot be kept")
+            raise ExhaustedError(f"the guest's home holds more than {ENTRY_LIMIT} entries; its state cannot be kept")
+
+
+def _readable(names: Iterable[bytes]) -> dict[bytes, str]:
+    """How the names in one folder are written: no two alike, and none longer than a name may be."""
+    written: dict[bytes, str] = {}
+    odd: list[bytes] = []
+    for raw in sorted(names):
+        try:
+            written[raw] = raw.decode()
+        except UnicodeDecodeError:
+            odd.append(raw)
+    taken, numbers = set(written.values()), dict[str, int]()
+    for raw in odd:
+        escaped = raw.decode("utf-8", "backslashreplace").encode()[:_ESCAPED_LIMIT].decode("utf-8", "ignore")
+        name = escaped
+        while name in taken:
+            numbers[escaped] = numbers.get(escaped, 1) + 1
+            name = f"{escaped}~{numbers[escaped]}"
+        taken.add(name)
+        written[raw] = name
+    return written
 
 
 def _file_entry(
@@ -300,7 +329,7 @@ def _file_entry(
         return FileEntry(path=path, size=len(data), mode=mode)
     total[0] += len(data)
     if total[0] > TOTAL_LIMIT:
-        raise DesktopError(f"the guest's home holds more than {TOTAL_LIMIT >> 20} MiB; its state cannot be kept")
+        raise ExhaustedError(f"the guest's home holds more than {TOTAL_LIMIT >> 20} MiB; its state cannot be kept")
     content = bytes(data)
     return FileEntry(path=path, sha256=put(content), size=len(content), mode=mode)
 

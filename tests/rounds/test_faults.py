@@ -158,6 +158,18 @@ async def test_a_display_that_freezes_in_the_middle_of_an_episode(
 
 
 @pytest.mark.desktop
+async def test_a_home_that_holds_more_than_can_be_kept_is_no_fault(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = await _one_part(workshop, SKILL, "terminal")
+    monkeypatch.setattr("forge.desktop.files.ENTRY_LIMIT", 2)
+    tally, rows = await rollout(workshop, [part])
+    assert (tally.done, tally.faults) == (1, {})
+    assert [(row["reward"], row["ended_by"]) for row in rows] == [(None, "exhausted")]
+    assert claims(workshop.settings.home)[-1] == ("play", "done", 1)
+
+
+@pytest.mark.desktop
 async def test_a_model_may_think_for_longer_than_a_lease(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     part = await _one_part(workshop, SKILL, "terminal")
     monkeypatch.setattr("forge.desktop.lease.SILENCE", 1.0)

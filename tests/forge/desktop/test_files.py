@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import socket
 import stat
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from forge.desktop import files
 from forge.desktop.files import lay, restore, snapshot
-from forge.records import DesktopError, FileEntry, Snapshot
+from forge.records import DesktopError, ExhaustedError, FileEntry, Snapshot
 
 Put = Callable[[bytes], str]
 
@@ -137,15 +138,16 @@ def test_too_much_cannot_be_kept(home: Path, put: Put, monkeypatch: pytest.Monke
         snapshot(home, put)
 
 
-def test_deep_nesting_is_an_error_and_no_crash(home: Path, put: Put) -> None:
+@pytest.mark.parametrize(("name", "said"), [("d", "nested deeper"), ("d" * 200, "more than 3072 bytes")])
+def test_deep_nesting_is_the_guests_doing_and_no_crash(home: Path, put: Put, name: str, said: str) -> None:
     fd = os.open(home, os.O_RDONLY)
     for _ in range(files.DEPTH_LIMIT + 10):  # by descriptors, as a path of this length could not be opened
-        os.mkdir("d" * 200, dir_fd=fd)
-        below = os.open("d" * 200, os.O_RDONLY, dir_fd=fd)
+        os.mkdir(name, dir_fd=fd)
+        below = os.open(name, os.O_RDONLY, dir_fd=fd)
         os.close(fd)
         fd = below
     os.close(fd)
-    with pytest.raises(DesktopError, match="nested deeper"):
+    with pytest.raises(ExhaustedError, match=said):
         snapshot(home, put)
 
 
@@ -273,3 +275,26 @@ def test_settings_are_kept_only_once_they_were_changed(home: Path, put: Put) -> 
         "~/.config/vlc",
         "~/.config/vlc/vlcrc",
     ]
+
+
+def test_names_that_are_no_text_are_told_apart(tmp_path: Path) -> None:
+    home, other = tmp_path / "home", tmp_path / "other"
+    names = [b"\xff", rb"\xff", rb"\xff~2", b"\xfe" * 255, b"\xfe" * 254 + b"\xfd", "straße\n".encode()]
+    for folder in (home, other):
+        folder.mkdir()
+    kept: dict[str, bytes] = {}
+
+    def put(data: bytes) -> str:
+        kept[hashlib.sha256(data).hexdigest()] = data
+        return hashlib.sha256(data).hexdigest()
+
+    for name in names:
+        Path(os.fsdecode(bytes(home) + b"/" + name)).write_bytes(name)
+    state = snapshot(home, put)
+    found = {kept[entry.sha256 or ""]: entry.path for entry in state.entries}
+    long = rb"\xfe".decode() * 60
+    assert found == dict(
+        zip(names, [r"~/\xff~3", r"~/\xff", r"~/\xff~2", f"~/{long}~2", f"~/{long}", "~/straße\n"], strict=True)
+    )
+    restore(state, other, kept.__getitem__)
+    assert {path.read_bytes(): f"~/{path.name}" for path in other.iterdir()} == found

@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from unittest import mock
 
 from forge.desktop import box, files
 from forge.desktop.files import restore
-from forge.records import DesktopError, FileEntry, Snapshot
+from forge.records import DesktopError, ExhaustedError, FileEntry, Snapshot
 from tests.forge.desktop.escape.attack import Attack, Ground
 from tests.forge.desktop.escape.weaken import Weaken, patched, without
 
@@ -28,6 +28,10 @@ DEEP = "import os\nfor _ in range(90): os.mkdir('d'); os.chdir('d')"
 MANY = "for number in range(600): open(str(number), 'w').close()"
 SOCKET = "import socket; socket.socket(socket.AF_UNIX).bind('report.txt')"
 HARD = "import os, sys; os.link(sys.argv[1], sys.argv[2])"
+ALIKE = r"open(b'\xff', 'w').close(); open(r'\xff', 'w').close()"
+LONG = r"open(b'\xff' * 255, 'w').close()"
+FAR = "import os\nfor _ in range(20): os.mkdir('d' * 250); os.chdir('d' * 250)\nopen('report.txt', 'w').close()"
+NORMAL_FILE_LIMIT = files.FILE_LIMIT
 TWO = "import os; os.mkdir('d'); open('d/a', 'w').write('first'); open('d/secret', 'w').write('second')"
 
 
@@ -162,6 +166,52 @@ def _swapped(ground: Ground, swap: Callable[[Path], None]) -> bool:
     return hung or any(ground.token.encode() in data for data in found[0].values())
 
 
+def _grows(ground: Ground) -> bool:
+    """Whether a file is read to its end that became huge after it was looked at."""
+    ground.box("open('report.txt', 'w').write('mine')")
+    look, limit = os.fstat, files.FILE_LIMIT
+
+    def look_and_grow(fd: int) -> os.stat_result:
+        facts = look(fd)
+        if stat.S_ISREG(facts.st_mode):
+            os.truncate(ground.home / "report.txt", 32 << 20)
+        return facts
+
+    low = 1 << 20 if limit == NORMAL_FILE_LIMIT else limit
+    with mock.patch("forge.desktop.files.os.fstat", look_and_grow), mock.patch.object(files, "FILE_LIMIT", low):
+        _, kept = _copy(ground)
+    return sum(map(len, kept.values())) > 16 << 20
+
+
+def _not_kept(script: str) -> Callable[[Ground], bool]:
+    """Whether names keep a home from being copied out, or what was copied from being laid out again, as no agent's doing."""
+
+    def run(ground: Ground) -> bool:
+        ground.box(script)
+        out = ground.folder / "out"
+        out.mkdir()
+        try:
+            snapshot, kept = _copy(ground)
+            restore(snapshot, out, kept.__getitem__)
+            for _ in os.walk(out, onerror=_fail):  # by paths, as checks look at it
+                pass
+        except ExhaustedError:
+            return False
+        except (OSError, ValueError, DesktopError):
+            return True
+        return False
+
+    return run
+
+
+def _fail(error: OSError) -> None:
+    raise error
+
+
+def _escaped_only(names: Iterable[bytes]) -> dict[bytes, str]:
+    return {name: name.decode("utf-8", "backslashreplace") for name in names}
+
+
 def _limited(script: str, limit: str, low: int) -> Callable[[Ground], bool]:
     """Whether a home that is too large is copied all the same."""
     normal = getattr(files, limit)
@@ -267,6 +317,25 @@ ATTACKS = [
         _limited(SPARSE, "FILE_LIMIT", 1 << 20),
         _higher("FILE_LIMIT", 65 << 20),
     ),
+    _attack(
+        "a file that grows while it is read",
+        "limit: FILE_LIMIT",
+        _grows,
+        _higher("FILE_LIMIT", 65 << 20),
+    ),
+    _attack(
+        "two names that read alike",
+        "names are told apart",
+        _not_kept(ALIKE),
+        patched("forge.desktop.files._readable", _escaped_only),
+    ),
+    _attack(
+        "a name that grows when it is written as text",
+        "names stay as short as names may be",
+        _not_kept(LONG),
+        patched("forge.desktop.files._readable", _escaped_only),
+    ),
+    _attack("a path longer than paths may be", "limit: PATH_LIMIT", _not_kept(FAR), _higher("PATH_LIMIT", 6000)),
     _attack(
         "folders nested without end",
         "limit: DEPTH_LIMIT",
