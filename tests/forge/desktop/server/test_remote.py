@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import io
+import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,10 +16,13 @@ import pytest
 
 from forge.desktop import Layers, Slot, acting
 from forge.desktop.acting import Settle
+from forge.desktop.health import below
 from forge.desktop.input import Input
 from forge.desktop.pool import SlotPool
 from forge.desktop.remote import RemoteInput, RemotePool, RemoteScreen, RemoteShell, RemoteSlot
 from forge.desktop.screen import Screen
+from forge.desktop.server.app import create_app
+from forge.desktop.server.leases import Desk
 from forge.desktop.server.running import Background
 from forge.desktop.shell import Shell
 from forge.records import DesktopError, Guest, InputError
@@ -228,3 +233,20 @@ def test_versions_are_known(remote: RemotePool) -> None:
     from forge.desktop import fingerprint
 
     assert remote.fingerprint() == fingerprint({})
+
+
+def test_a_display_that_freezes_in_the_middle_of_a_call_ends_the_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("forge.desktop.server.leases.SILENCE", 3.0)
+    with SlotPool(1, spares=0, root=tmp_path) as pool:
+        desk = Desk(pool, 1, lease=3.0)
+        with Background(create_app(desk, TOKEN)) as server, RemotePool([server.url], TOKEN) as remote:
+            with remote.acquire() as slot:
+                for pid in below(desk.held(slot.id).slot.pids):
+                    if Path(f"/proc/{pid}/comm").read_text().strip() == "Xvfb":
+                        os.kill(pid, signal.SIGSTOP)
+                with pytest.raises(DesktopError):
+                    slot.windows()
+            with remote.acquire() as slot:
+                assert slot.windows() == [], "its place is free again"
