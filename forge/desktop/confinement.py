@@ -76,6 +76,9 @@ class Confinement:
     def build(self, tree: Path) -> None:
         """Put together what the forks see, on an empty folder of the host; the host itself does not see it there."""
         seccomp.program("reader")  # assembled once, for all forks
+        capability = 0
+        while _libc().prctl(_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # no program that is run gets any back
+            capability += 1
         if self._processes is None:
             return
         try:
@@ -153,9 +156,6 @@ class Confinement:
 
     def _drop_rights(self) -> None:
         libc = _libc()
-        capability = 0
-        while libc.prctl(_CAPBSET_DROP, capability, 0, 0, 0) == 0:
-            capability += 1
         if self._user is not None:
             _check(libc.prctl(_KEEPCAPS, 1, 0, 0, 0))
             os.setgroups([])
