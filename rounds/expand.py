@@ -6,6 +6,7 @@ student came to. With an endpoint for the role `author`: have skills proposed wh
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,14 +18,15 @@ from forge.records import BudgetError, InputError, ModelError, Skill, SkillState
 from preparers.base import PREPARERS
 from rounds.author import Commission, author_all
 from rounds.items import Progress
-from rounds.register import Plan, choose, preview, register
+from rounds.register import Plan, choose, preview, register, round_of
 from rounds.workshop import Workshop
 from skills.authoring.brief import Limits
 from skills.expand import expand
 from skills.feedback import Standing
 from skills.loading import own_folder
 from skills.taxonomy import all_skills, harvest_file
-from warehouse.authorings import list_authorings
+from warehouse.authorings import in_work_elsewhere, list_authorings, tries_before
+from warehouse.owners import owner_name
 
 
 @dataclass(frozen=True)
@@ -81,35 +83,34 @@ async def skill_expand(workshop: Workshop, order: Order, progress: Progress | No
     """
     apps = _apps(order.apps)
     found = Expanded(harvested=_harvest(order.harvest and not order.dry_run))
-    client = workshop.models.client("author", workshop.run) if order.count else None
-    wanted = _wanted(apps, order.count)
-    if order.dry_run:
-        plan = preview(
-            workshop.warehouse, choose(order.skills), tasks=order.tasks, round=order.round, named=order.skills
-        )
-        found.registered, found.shares = _rows(plan), list(plan.standings)
-        found.note = f"would author {', '.join(s.id for s in wanted) or 'nothing'}"
-        return found
-    if client is not None:
-        client = client.within(budget=client.budget.part("skill-expand", tokens=order.tokens, usd=order.usd))
-        found.note = await _author(workshop, order, apps, wanted, client, found, progress)
-    elif order.count:
+    client = workshop.models.client("author", workshop.run)
+    if client is None:
+        many = f"up to {order.count}" if order.count else "any"
         found.note = (
-            f"no endpoint for the role author: with one, up to {order.count} of {len(_open(apps))} open skills would be "
-            "authored, and new ones proposed"
+            f"no endpoint for the role author: with one, {many} of {len(_open(apps))} open skills would be authored, and "
+            "new ones proposed"
         )
-    plan = register(workshop.warehouse, choose(order.skills), tasks=order.tasks, round=order.round, named=order.skills)
+    number = round_of(workshop.warehouse, choose(order.skills), tasks=order.tasks, round=order.round)
+    wanted = _wanted(workshop, apps, order.count, number)
+    if order.dry_run:
+        plan = preview(workshop.warehouse, choose(order.skills), tasks=order.tasks, round=number, named=order.skills)
+        found.registered, found.shares = _rows(plan), list(plan.standings)
+        found.note = found.note or f"would author {', '.join(s.id for s in wanted) or 'nothing'}"
+        return found
+    if client is not None and order.count:
+        client = client.within(budget=client.budget.part("skill-expand", tokens=order.tokens, usd=order.usd))
+        found.note = await _author(workshop, order, number, apps, wanted, client, found, progress)
+    plan = register(workshop.warehouse, choose(order.skills), tasks=order.tasks, round=number, named=order.skills)
     found.round = plan.round
     found.registered, found.shares = _rows(plan), list(plan.standings)
     return found
 
 
 async def _author(
-    workshop: Workshop, order: Order, apps: Sequence[str], wanted: list[Skill], client: Any, found: Expanded,
-    progress: Progress | None,
+    workshop: Workshop, order: Order, number: int, apps: Sequence[str], wanted: list[Skill], client: Any,
+    found: Expanded, progress: Progress | None,
 ) -> str:  # fmt: skip
     """Propose and author; returns why it ended early, if it did. Finished work is kept."""
-    number = order.round or 1
     try:
         if len(wanted) < order.count:
             lacking = order.count - len(wanted)
@@ -123,6 +124,7 @@ async def _author(
             wanted = [*wanted, *made.added]
         into = order.into or own_folder().resolve()
         commissions = [Commission(skill, number, into, limits=order.limits) for skill in wanted]
+        random.Random(owner_name()).shuffle(commissions)  # workers side by side do not wait for the same one
         tally = await author_all(workshop, commissions, client, progress=progress)
         note = "; ".join(dict.fromkeys(tally.faults.values()))
     except BudgetError as error:
@@ -159,9 +161,16 @@ def _open(apps: Sequence[str]) -> list[Skill]:
     return sorted(found, key=lambda s: (s.origin == "harvest", s.id))
 
 
-def _wanted(apps: Sequence[str], count: int) -> list[Skill]:
-    """What is authored first: the taxonomy's own candidates. Harvested ones only feed the coverage."""
-    return [s for s in _open(apps) if s.origin != "harvest"][:count]
+def _wanted(workshop: Workshop, apps: Sequence[str], count: int, round: int) -> list[Skill]:
+    """What is authored first: the taxonomy's own candidates, those first that were tried least in earlier rounds; none that
+    is in work for another round. Harvested ones only feed the coverage.
+
+    What this round made of them does not matter: workers of one round, and one that takes it up again, want the same.
+    """
+    with workshop.warehouse.read() as connection:
+        tries, busy = tries_before(connection, round), in_work_elsewhere(connection, round)
+    found = [s for s in _open(apps) if s.origin != "harvest" and s.id not in busy]
+    return sorted(found, key=lambda s: (tries[s.id], s.id))[:count]
 
 
 def _rows(plan: Plan) -> list[dict[str, Any]]:

@@ -114,6 +114,12 @@ def preview(
         return _divide(connection, workflows, tasks, number, plan, even, named)
 
 
+def round_of(warehouse: Warehouse, workflows: Sequence[Workflow], *, tasks: int, round: int | None = None) -> int:
+    """The number of the round that `register` would write, or take up again."""
+    with warehouse.read() as connection:
+        return warehouse.round_number(connection, _description(workflows, tasks, False), round)
+
+
 def standing_now(warehouse: Warehouse, workflows: Mapping[str, str]) -> dict[str, Standing]:
     """What a student came to, by skill, with the share of a next round of all these skills (skill to workflow version)."""
     with warehouse.read() as connection:

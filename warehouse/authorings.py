@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,8 +11,8 @@ from sqlalchemy import func, select
 from sqlalchemy.engine import Connection
 
 from forge.records import JSON, Skill
-from warehouse.engine import insert_into
-from warehouse.schema import AuthoringRow, ModelCallRow
+from warehouse.engine import insert_into, now
+from warehouse.schema import AuthoringRow, ClaimRow, ModelCallRow
 
 LESSONS = 12
 """How many of the latest lessons are handed on."""
@@ -65,6 +66,27 @@ def lessons_for(connection: Connection, apps: Iterable[str]) -> tuple[str, ...]:
     rows = connection.execute(select(AuthoringRow.apps, AuthoringRow.record).order_by(AuthoringRow.created_at))
     found = [text for names, record in rows if wanted & set(names.split("+")) for text in record.get("lessons", [])]
     return tuple(dict.fromkeys(found))[-LESSONS:]
+
+
+def tries_before(connection: Connection, round: int) -> Counter[str]:
+    """How often each skill's authoring ended without a workflow in rounds before this one."""
+    table = AuthoringRow.__table__
+    query = (
+        select(table.c.skill, func.count())
+        .where(table.c.round < round, table.c.mode == "workflow", table.c.outcome != "authored")
+        .group_by(table.c.skill)
+    )
+    return Counter(dict(connection.execute(query).all()))
+
+
+def in_work_elsewhere(connection: Connection, round: int) -> set[str]:
+    """Skills whose workflow somebody authors at this moment for another round than this one."""
+    table = ClaimRow.__table__
+    held = select(table.c.key).where(
+        table.c.kind == "author", table.c.state == "held", table.c.expires_at > now(connection)
+    )
+    keys = (key.split(":") for key in connection.scalars(held))
+    return {skill for number, skill, mode in keys if mode == "workflow" and number != str(round)}
 
 
 def list_authorings(connection: Connection) -> list[dict[str, Any]]:

@@ -54,6 +54,35 @@ async def test_without_an_endpoint_it_registers_and_says_what_one_would_add(work
     assert [r["number"] for r in workshop.warehouse.rounds()] == [3]
 
 
+async def test_without_an_endpoint_a_dry_run_says_so_too(workshop):
+    found = await skill_expand(workshop, Order(dry_run=True))
+    assert found.note.startswith("no endpoint for the role author: with one, any of ")
+    assert workshop.warehouse.rounds() == []
+
+
+async def test_what_was_given_up_in_earlier_rounds_comes_last_in_later_ones(workshop, monkeypatch):
+    answer_with(workshop, monkeypatch, Author([GIVE_UP] * 10))
+    tried = []
+    for number in (1, 2, 3):
+        found = await skill_expand(workshop, Order(skills=("files.*",), count=2))
+        assert found.round == number
+        tried += [row["skill"] for row in found.authored]
+        with workshop.warehouse.begin() as session:
+            workshop.warehouse.finish_round(session, number)
+    assert len(set(tried)) == len(tried) == 6
+
+
+async def test_what_is_in_work_for_another_round_is_left_to_that(workshop, monkeypatch):
+    answer_with(workshop, monkeypatch, Author([GIVE_UP]))
+    first, second = [s for s in _open_ids() if " " not in _apps_of(s) and s.startswith("files.")][:2]
+    lease = workshop.warehouse.claims.acquire("author", f"7:{first}:workflow", "somebody", 60)
+    assert lease is not None
+    order = Order(round=2, skills=("files.*",), apps=("files",), count=1, dry_run=True)
+    assert (await skill_expand(workshop, order)).note == f"would author {second}"
+    lease.release("over")
+    assert (await skill_expand(workshop, order)).note == f"would author {first}"
+
+
 async def test_a_dry_run_changes_nothing(workshop, monkeypatch):
     answer_with(workshop, monkeypatch, Author([]))
     found = await skill_expand(workshop, Order(round=3, apps=("calc",), count=2, dry_run=True))
