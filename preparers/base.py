@@ -93,6 +93,11 @@ class Preparer(ABC, Generic[P]):
 
     def validate(self, values: dict[str, Any]) -> P:
         """Check raw parameters. Raises PreparerError naming the preparer, the parameter and what it should be."""
+        if (odd := _no_text(values, "")) is not None:
+            raise PreparerError(
+                f"preparer {self.name}: {odd} holds half of a character pair (a lone surrogate), which no file can hold",
+                mend="cut texts between characters, not inside an emoji",
+            )
         try:
             return self.params.model_validate(values)  # type: ignore[return-value]
         except ValidationError as error:
@@ -102,6 +107,17 @@ class Preparer(ABC, Generic[P]):
                 f"preparer {self.name}: {where}: {first['msg']} (got {str(first.get('input'))[:80]!r})",
                 mend=f"its parameters are {', '.join(self.params.model_fields)}",
             ) from None
+
+
+def _no_text(value: Any, at: str) -> str | None:
+    """Where there is a text that cannot be encoded; None where there is none."""
+    if isinstance(value, dict):
+        found = (_no_text(inner, f"{at}.{key}".lstrip(".")) for key, inner in value.items())
+        return next((place for place in found if place), None)
+    if isinstance(value, list | tuple):
+        found = (_no_text(inner, f"{at}.{place}".lstrip(".")) for place, inner in enumerate(value))
+        return next((place for place in found if place), None)
+    return at or "a text" if isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value) else None
 
 
 PREPARERS: Registry[Preparer[Any]] = Registry("preparer", "forge.preparers")

@@ -20,7 +20,13 @@ Horizontal = Literal["left", "center", "right"]
 
 _CELL = re.compile(r"[A-Z]{1,3}[1-9][0-9]{0,6}")
 _RANGE = re.compile(r"[A-Z]{1,3}[1-9][0-9]{0,6}(:[A-Z]{1,3}[1-9][0-9]{0,6})?")
+_STYLED = 100_000
+"""Cells that one `styles` may cover."""
+
 _COLOR = re.compile(r"[0-9A-F]{6}")
+_LETTERS = re.compile(r"[A-Z]{1,3}")
+_NAME = re.compile(r"[^\W\d][\w.]{0,254}")
+_LIKE_CELL = re.compile(r"[A-Za-z]{1,3}[0-9]+|[Rr]([0-9]*[Cc][0-9]*)?|[Cc]([0-9]+)?")
 _BAD_IN_NAMES = set("[]:*?/\\")
 
 
@@ -44,6 +50,45 @@ def _color(value: str) -> str:
     return value
 
 
+def _letters(value: str) -> str:
+    if not _LETTERS.fullmatch(value):
+        raise ValueError(f"{value!r} is no column; write its letters, like C")
+    Area.parse(f"{value}1")
+    return value
+
+
+def _sheet_range(value: str) -> str:
+    """A range that may name a sheet."""
+    if value:
+        Area.parse(value)
+        if not _RANGE.fullmatch(value.rpartition("!")[2].replace("$", "").upper()):
+            raise ValueError(f"{value!r} is no range of cells; write it like B3:B20 or Data!B3:B20")
+    return value
+
+
+def _series_name(value: str) -> str:
+    """A cell, or a text that is none."""
+    try:
+        single = Area.parse(value).single
+    except ValueError:
+        return _caption(value)
+    if not single:
+        raise ValueError(f"{value!r} is a range; a series is named by one cell such as C2, or by a text")
+    return value
+
+
+def _caption(value: str) -> str:
+    if value.startswith("=") or re.match(r"[^!]+!\$?[A-Za-z]+\$?[0-9]", value):
+        raise ValueError(f"{value!r} would be taken for a reference; write a text")
+    return value
+
+
+def _defined_name(value: str) -> str:
+    if not _NAME.fullmatch(value) or _LIKE_CELL.fullmatch(value):
+        raise ValueError(f"{value!r} is no name that can be defined: letters, digits, _ and ., and not like a cell")
+    return value
+
+
 def _sheet_name(value: str) -> str:
     if not 1 <= len(value) <= 31 or set(value) & _BAD_IN_NAMES or value[0] == "'" or value[-1] == "'":
         raise ValueError(f"{value!r} is no name for a sheet: 1 to 31 characters, none of []:*?/\\")
@@ -61,6 +106,12 @@ RangeRef = Annotated[str, AfterValidator(_range)]
 Color = Annotated[str, AfterValidator(_color)]
 SheetName = Annotated[str, AfterValidator(_sheet_name)]
 Formula = Annotated[str, AfterValidator(_formula)]
+Letters = Annotated[str, AfterValidator(_letters)]
+SheetRange = Annotated[str, AfterValidator(_sheet_range)]
+SeriesName = Annotated[str, AfterValidator(_series_name)]
+Caption = Annotated[str, AfterValidator(_caption)]
+DefinedName = Annotated[str, AfterValidator(_defined_name)]
+Row = Annotated[int, Field(ge=1, le=1_048_576)]
 
 
 class Column(Params):
@@ -181,6 +232,18 @@ class Conditional(Params):
     maximum: JSON = Field(None, description="the upper end of between")
     look: Look = Look()
 
+    @model_validator(mode="after")
+    def _complete(self) -> Conditional:
+        if self.kind == "text" and not (isinstance(self.value, str) and self.value):
+            raise ValueError("kind text needs a text as value")
+        if self.kind == "top" and not (self.value is None or (type(self.value) is int and 1 <= self.value <= 1000)):
+            raise ValueError("kind top takes a whole number from 1 to 1000 as value")
+        needed = {"value": self.value, **({"maximum": self.maximum} if self.criteria == "between" else {})}
+        for name, value in needed.items():
+            if self.kind == "cell" and (value is None or isinstance(value, dict | list)):
+                raise ValueError(f"kind cell needs a {name}, a number or a text")
+        return self
+
 
 class Validation(Params):
     """What a range accepts: `values`, or numbers between bounds."""
@@ -195,6 +258,8 @@ class Validation(Params):
     def _complete(self) -> Validation:
         if self.kind == "list" and not self.values:
             raise ValueError("a list needs values")
+        if len(",".join(self.values)) > 255:
+            raise ValueError("the values of a list have at most 255 characters together")
         if self.kind != "list" and (self.minimum is None or self.maximum is None):
             raise ValueError(f"{self.kind} needs minimum and maximum")
         return self
@@ -225,12 +290,14 @@ class Sheet(Params):
     cells: tuple[ValueCell, ...] = ()
     formulas: tuple[FormulaCell, ...] = ()
     styles: tuple[Styled, ...] = ()
-    widths: dict[str, float] = Field(default_factory=dict, description="column letters to characters")
+    widths: dict[Letters, Annotated[float, Field(gt=0, le=255)]] = Field(
+        default_factory=dict, description="column letters to characters"
+    )
     freeze: CellRef | None = Field(None, description="first cell that scrolls")
     autofilter: bool = Field(False, description="filter buttons on the table")
     hidden: bool = False
-    hidden_rows: tuple[int, ...] = ()
-    hidden_columns: tuple[str, ...] = ()
+    hidden_rows: tuple[Row, ...] = ()
+    hidden_columns: tuple[Letters, ...] = ()
     notes: tuple[Note, ...] = ()
     merged: tuple[RangeRef, ...] = Field((), description="the first cell's value is what shows")
     conditional: tuple[Conditional, ...] = ()
@@ -251,15 +318,34 @@ class Sheet(Params):
                     raise ValueError(f"total of {name!r}: the table has {', '.join(known) or 'no columns'}")
         if self.autofilter and self.table is None:
             raise ValueError("autofilter needs a table")
+        _apart([Area.parse(text) for text in self.merged])
+        for styled in self.styles:
+            area = Area.parse(styled.range)
+            if (area.bottom - area.top + 1) * (area.right - area.left + 1) > _STYLED:
+                raise ValueError(f"styles of {styled.range}: more than {_STYLED} cells")
         return self
+
+
+def _apart(merged: list[Area]) -> None:
+    for place, one in enumerate(merged):
+        if one.single:
+            raise ValueError(f"merged {one}: a single cell cannot be merged; write a range like A1:C1")
+        for other in merged[:place]:
+            if (
+                one.top <= other.bottom
+                and other.top <= one.bottom
+                and one.left <= other.right
+                and other.left <= one.right
+            ):
+                raise ValueError(f"merged {other} and {one} overlap")
 
 
 class Series(Params):
     """Ranges may name a sheet; else it is the chart's `source`, or where it stands."""
 
-    values: str = Field(description="a range such as C2:C13")
-    categories: str = Field("", description="the range of the labels")
-    name: str = Field("", description="a cell such as C2, or a text")
+    values: SheetRange = Field(min_length=2, description="a range such as C2:C13")
+    categories: SheetRange = Field("", description="the range of the labels")
+    name: SeriesName = Field("", description="a cell such as C2, or a text")
 
 
 class ChartPlan(Params):
@@ -268,12 +354,24 @@ class ChartPlan(Params):
     sheet: str = Field(description="where it stands")
     kind: ChartKind = "column"
     series: tuple[Series, ...] = Field(min_length=1)
-    title: str = ""
-    axes: tuple[str, str] | None = Field(None, description="category, value")
+    title: Caption = ""
+    axes: tuple[Caption, Caption] | None = Field(None, description="category, value")
     at: CellRef = "H2"
     source: str = Field("", description="the sheet that ranges mean")
     width: int = Field(480, ge=100, le=2000, description="pixels")
     height: int = Field(288, ge=100, le=2000, description="pixels")
+
+    def named_sheets(self) -> list[str]:
+        """The sheets that ranges of its series name."""
+        found = []
+        for text in (
+            text for series in self.series for text in (series.values, series.categories, series.name) if text
+        ):
+            try:
+                found.append(Area.parse(text).sheet)
+            except ValueError:  # a series' name that is a text
+                continue
+        return [name for name in found if name is not None]
 
 
 class WorkbookParams(Params):
@@ -282,7 +380,9 @@ class WorkbookParams(Params):
     path: GuestPath = Field(description="~/Documents/name.xlsx")
     sheets: tuple[Sheet, ...] = Field(min_length=1, max_length=20)
     charts: tuple[ChartPlan, ...] = ()
-    names: dict[str, str] = Field(default_factory=dict, description="defined name to range or formula without =")
+    names: dict[DefinedName, str] = Field(
+        default_factory=dict, description="defined name to range or formula without ="
+    )
     main: int = Field(0, ge=0, description="index of the sheet that facts call `main`")
     title: str = ""
     delimiter: Literal[",", ";", "\t"] = Field(",", description="of a .csv")
@@ -305,6 +405,9 @@ class WorkbookParams(Params):
             for name in filter(None, (chart.sheet, chart.source)):
                 if name.casefold() not in names:
                     raise ValueError(f"chart {chart.title!r}: no sheet {name!r}")
+            for name in chart.named_sheets():
+                if name.casefold() not in names:
+                    raise ValueError(f"chart {chart.title!r}: a range names the sheet {name!r}, which there is not")
         return self
 
     @property

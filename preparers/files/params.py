@@ -68,6 +68,8 @@ def _moment(text: str) -> str:
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is not None:
         raise ValueError(f"{text!r} has an offset; write the guest's local time, e.g. 2025-11-03T14:22:00")
+    if not 1980 <= moment.year <= 2100:
+        raise ValueError(f"{text!r}: files are changed between 1980 and 2100")
     return moment.isoformat(timespec="seconds")
 
 

@@ -251,6 +251,19 @@ def test_facts_say_where_everything_stands() -> None:
             "is no integer",
         ),
         ({"sheets": [{"name": "A", "table": {"columns": [{"name": "N"}], "rows": [["x", "y"]]}}]}, "2 values for 1"),
+        ({"sheets": [{"name": "A", "cells": [{"cell": "A1", "value": "\ud83d"}]}]}, "half of a character pair"),
+        ({"sheets": [{"name": "A", "widths": {"4": 9}}]}, "is no column"),
+        ({"sheets": [{"name": "A", "hidden_rows": [0]}]}, "greater than or equal to 1"),
+        ({"sheets": [{"name": "A", "merged": ["A1:B2", "B2:C3"]}]}, "overlap"),
+        ({"sheets": [{"name": "A", "merged": ["A1"]}]}, "a single cell cannot be merged"),
+        ({"sheets": [{"name": "A", "styles": [{"range": "A1:ZZ99999", "look": {"bold": True}}]}]}, "more than 100000"),
+        (
+            {"sheets": [{"name": "A", "conditional": [{"range": "A1:A9", "criteria": "between", "value": 1}]}]},
+            "maximum",
+        ),
+        ({"charts": [{"sheet": "A", "series": [{"values": "Z!A1:A2"}]}]}, "the sheet 'Z', which there is not"),
+        ({"charts": [{"sheet": "A", "series": [{"values": "A1:A2", "name": "=1+1"}]}]}, "taken for a reference"),
+        ({"names": {"A1": "A!$B$1"}}, "no name that can be defined"),
     ],
 )
 def test_bad_parameters_name_what_is_wrong(change: dict[str, Any], said: str) -> None:

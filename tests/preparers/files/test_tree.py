@@ -196,7 +196,7 @@ def test_a_time_of_change_is_the_guests_local_time() -> None:
         ({"root": "~/x", "items": [{"kind": "text", "path": "/a.txt"}]}, r"'/a\.txt' is no plain relative path"),
         ({"root": "~/x", "items": [{"kind": "text", "path": "a\n.txt"}]}, r"'a\\n\.txt' holds the character"),
         ({"root": "~/x", "items": [{"kind": "text", "path": "a\0"}]}, r"'a\\x00' holds the character"),
-        ({"root": "~/x", "items": [{"kind": "text", "path": "\ud800.txt"}]}, r"holds the character '\\ud800'|unicode"),
+        ({"root": "~/x", "items": [{"kind": "text", "path": "\ud800.txt"}]}, r"items\.0\.path holds half of a character pair"),
         ({"root": "~/x", "items": [{"kind": "text", "path": "a" * 300}]}, "longer than 255 bytes"),
         ({"root": "~/x", "items": [{"kind": "text", "path": "a.csv"}]}, r"'a\.csv' has the suffix of a csv file"),
         ({"root": "~/x", "items": [{"kind": "csv", "path": "a.csv", "header": ["a"], "rows": [[1, 2]]}]}, "row 1 of 'a.csv' has 2"),
