@@ -161,6 +161,8 @@ def _gist(arguments: str) -> str:
     """A call's arguments in a line: files by their names."""
     try:
         given = json.loads(arguments or "{}")
+        if not isinstance(given, dict):
+            return _line(arguments)
         if "files" in given:
             return ", ".join(str(file["name"]) for file in given["files"])
         return ", ".join(

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from forge.llm import Reply
+from forge.llm.reply import ToolCall
 from forge.records import BudgetError, ModelError
 from skills.authoring.agent import WHOLE, author
 from skills.authoring.brief import Brief, Limits, Outcome
@@ -116,6 +117,15 @@ async def test_what_a_tool_refuses_is_said_and_nothing_happens(keeper, call, sai
     assert said in json.loads(model.questions[-1][1])[-1]["content"]
     assert report.outcome is Outcome.GAVE_UP
     assert set(draft.files) <= {"workflow.yaml"}
+
+
+@pytest.mark.parametrize("arguments", ["[1]", '"abc"', "7", "null", '{"files": ["abc"]}', '{"files": 3}'])
+async def test_arguments_that_are_no_mapping_are_told_and_the_run_goes_on(keeper, arguments):
+    odd = Reply(tool_calls=(ToolCall("c1", "write", arguments),), finish="tool_calls")
+    model = Scripted([odd, give_up()])
+    report, _ = await run(model, keeper)
+    assert report.outcome is Outcome.GAVE_UP
+    assert json.loads(model.questions[-1][1])[-1]["content"].startswith("These arguments cannot be used: ")
 
 
 async def test_turns_tokens_and_time_are_limits(keeper):
