@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pydantic import Field, model_validator
@@ -15,7 +15,7 @@ from preparers.calc.book import Sheet
 from verifiers.base import Case, Finding, Mutant, check, mutants
 from verifiers.calc.cell import wrong_value
 from verifiers.calc.compare import same_value
-from verifiers.calc.opening import OnSheet, Workbook, after, area_of, name_of, sheet_before, shown
+from verifiers.calc.opening import OnSheet, after, area_of, name_of, sheet_before, shown
 from verifiers.calc.spoiling import at, edited
 from verifiers.calc.values import values_of
 from verifiers.credit import credit
@@ -37,26 +37,34 @@ class Values(OnSheet):
         return self
 
 
-@check("calc.table", Values, version=2)
+@check("calc.table", Values, version=3)
 def table(case: Case, args: Values) -> Finding:
     """The cells from a place on show the expected rows of values.
 
-    The score is the share of right cells (rows, where the order does not matter) among those that were wrong before.
+    The score is the share of right cells (rows, where the order does not matter) among those that were wrong before. A
+    sheet that is new was empty before.
     """
     workbook = after(case, args.file)
-    right, problems = _right(case, workbook, workbook.sheet(args.sheet, args.at), args)
+    sheet = workbook.sheet(args.sheet, args.at)
+    places = _places(args)
+    right, problems = _right(values_of(case, workbook, sheet, places), sheet, args)
     was = sheet_before(case, args.file, args.sheet, args.at)
-    had = [False] * len(right) if was is None else _right(case, *was, args)[0]
+    had = _right(dict.fromkeys(places) if was is None else values_of(case, *was, places), sheet, args)[0]
     told = "; ".join(problems[:3]) or f"all {len(args.rows) * len(args.rows[0])} cells from {args.at} are as expected"
     return Finding(credit(had, right), told + (f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""))
 
 
-def _right(case: Case, workbook: Workbook, sheet: Sheet, args: Values) -> tuple[list[bool], list[str]]:
-    """Whether each cell (or row) is right, and last whether the table is alone; and what is wrong, in words."""
+def _places(args: Values) -> list[tuple[int, int]]:
+    """Rows and columns of the table's cells and, where it must be alone, of those around it."""
+    start = area_of(args.at)
+    height, width = len(args.rows) + args.alone, len(args.rows[0]) + args.alone
+    return [(start.top + r, start.left + c) for r in range(height) for c in range(width)]
+
+
+def _right(values: Mapping[tuple[int, int], Any], sheet: Sheet, args: Values) -> tuple[list[bool], list[str]]:
+    """Whether each cell (or row) is right and, where it must be, the table alone; and what is wrong, in words."""
     start = area_of(args.at)
     width, height = len(args.rows[0]), len(args.rows)
-    places = [(start.top + r, start.left + c) for r in range(height + args.alone) for c in range(width + args.alone)]
-    values = values_of(case, workbook, sheet, places)
     right, problems = [], []
     if args.ordered:
         for r, row in enumerate(args.rows):
@@ -74,7 +82,9 @@ def _right(case: Case, workbook: Workbook, sheet: Sheet, args: Values) -> tuple[
                 problems.append(f"no row {', '.join(map(shown, row))}")
             else:
                 left.remove(match)
-    around = [p for p in places if p[0] - start.top >= height or p[1] - start.left >= width]
+    if not args.alone:
+        return right, problems
+    around = [p for p in values if p[0] - start.top >= height or p[1] - start.left >= width]
     stray = [place for place in around if values[place] not in (None, "")]
     problems += [f"{name_of(sheet, *place)} shows {shown(values[place])}, expected nothing" for place in stray]
     return [*right, not stray], problems

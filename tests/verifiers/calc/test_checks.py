@@ -232,6 +232,23 @@ def test_cells_of_a_sheet_that_is_new_count_as_nothing_before(desk: Any, run: An
     assert run("calc.table", made, at="Sums!A1", rows=[[5]]).score == 1
 
 
+@pytest.mark.parametrize("alone", [False, True])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_table_earns_nothing_for_a_sheet_that_is_new_and_empty(
+    desk: Any, run: Any, ordered: bool, alone: bool
+) -> None:
+    rows = [["Region", None], ["North", 9], [None, None]]
+    wanted = {"at": "Sums!A1", "rows": rows, "ordered": ordered, "alone": alone}
+    empty = desk.case(lambda book: book.add_sheet("Sums"))
+    new = desk.of("~/Documents/new.xlsx", None, (empty.after.root / "Documents/orders.xlsx").read_bytes())
+    assert run("calc.table", empty, **wanted).score == 0
+    assert run("calc.table", new, **wanted, file="~/Documents/new.xlsx").score == 0
+    one = desk.case(lambda book: (book.add_sheet("Sums"), book.set("Sums!A1", [["Region"], ["North"]])))
+    assert run("calc.table", one, **wanted).score == pytest.approx(1 / 2 if not ordered else 2 / 3)
+    done = desk.case(lambda book: (book.add_sheet("Sums"), book.set("Sums!A1", rows)))
+    assert run("calc.table", done, **wanted).score == 1
+
+
 @pytest.mark.parametrize("name", TRIALS)
 def test_mutants_have_names_of_their_own_and_audit_ones(desk: Any, name: str) -> None:
     import random
