@@ -14,15 +14,11 @@ from preparers.calc.book import Sheet
 from verifiers.base import Case, Finding, Mutant, check, mutants
 from verifiers.calc.cell import wrong_value
 from verifiers.calc.compare import same_value
-from verifiers.calc.opening import OnSheet, Workbook, after, before, name_of, shown
+from verifiers.calc.opening import OnSheet, Place, Workbook, after, name_of, sheet_before, shown
 from verifiers.calc.spoiling import at, edited
 from verifiers.calc.values import values_of
 from verifiers.credit import credit
-
-SHOWN = 4
-"""Wrong cells that the evidence names."""
-
-Place = tuple[int, int]
+from verifiers.items import as_mapping, told
 
 
 class Cells(OnSheet):
@@ -38,16 +34,7 @@ class Cells(OnSheet):
     @field_validator("cells", mode="before")
     @classmethod
     def _as_mapping(cls, value: Any) -> Any:
-        if not isinstance(value, list | tuple):
-            return value
-        found: dict[Any, Any] = {}
-        for item in value:
-            if not isinstance(item, dict) or set(item) != {"cell", "value"}:
-                raise ValueError("each item of the list has cell and value")
-            if item["cell"] in found:
-                raise ValueError(f"{item['cell']} is listed twice")
-            found[item["cell"]] = item["value"]
-        return found
+        return as_mapping(value, "cell", "value")
 
     @field_validator("cells")
     @classmethod
@@ -74,10 +61,7 @@ def cells(case: Case, args: Cells) -> Finding:
         for (ref, wanted), good in zip(args.cells.items(), right, strict=True)
         if not good
     ]
-    told = [f"{sum(right)} of {len(right)} cells are right"]
-    told += [f"{sum(had)} of them were before"] if any(had) else []
-    told += wrong[:SHOWN] + ([f"and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else [])
-    return Finding(credit(had, right), "; ".join(told))
+    return Finding(credit(had, right), told(right, had, wrong, "cells"))
 
 
 @mutants("calc.cells")
@@ -128,13 +112,9 @@ def _values(case: Case, workbook: Workbook, args: Cells) -> dict[str, tuple[str,
 
 def _before(case: Case, args: Cells) -> dict[str, tuple[str, Any]]:
     """The same of the workbook as it was; nothing where it, or a sheet of it, is new."""
-    original = before(case, args.file)
-    if original is None:
-        return {}
-    names = [Area.parse(ref).sheet or args.sheet for ref in args.cells]
-    if any(name is not None and original.book.sheet(name) is None for name in names):
-        return {}
-    return _values(case, original, args)
+    names = {Area.parse(ref).sheet or args.sheet for ref in args.cells}
+    known = [workbook for workbook, _ in filter(None, (sheet_before(case, args.file, name) for name in names))]
+    return _values(case, known[0], args) if len(known) == len(names) else {}
 
 
 def _spot(workbook: Workbook, args: Cells, ref: str) -> str:

@@ -14,7 +14,7 @@ from forge.records import VerifierError
 from preparers.calc.book import Sheet
 from verifiers.base import Case, Finding, Mutant, check, mutants
 from verifiers.calc.meaning import compare_formulas
-from verifiers.calc.opening import OnSheet, Workbook, after, area_of, name_of, sheet_before
+from verifiers.calc.opening import OnSheet, Place, Workbook, after, area_of, name_of, sheet_before
 from verifiers.calc.spoiling import at, edited
 from verifiers.calc.values import values_of
 from verifiers.credit import credit
@@ -22,9 +22,6 @@ from verifiers.credit import credit
 _OTHERS = {"SUM": "AVERAGE", "AVERAGE": "MEDIAN", "MAX": "MIN", "MIN": "MAX", "COUNT": "SUM", "COUNTA": "COUNTBLANK",
            "COUNTIF": "SUMIF", "SUMIF": "AVERAGEIF", "AVERAGEIF": "SUMIF", "SUMIFS": "AVERAGEIFS", "MEDIAN": "AVERAGE",
            "ROUND": "ROUNDDOWN", "IF": "IFS", "SUMPRODUCT": "SUM"}  # fmt: skip
-
-
-Place = tuple[int, int]
 
 
 class Formula(OnSheet):
@@ -171,7 +168,7 @@ def _other_function(text: str) -> str | None:
     return None
 
 
-def _clearing(sheet: str, places: list[tuple[int, int]], kept: str) -> Callable[[Patch], None]:
+def _clearing(sheet: str, places: list[Place], kept: str) -> Callable[[Patch], None]:
     def edit(book: Patch) -> None:
         for place in places:
             book.clear(at(sheet, address(*place)))

@@ -15,6 +15,9 @@ from forge.records.artifact import GuestPath
 from preparers.calc.book import Book, Scalar, Sheet, read_book
 from verifiers.base import Args, Case, Tree
 
+Place = tuple[int, int]
+"""Row and column of a cell, from 1."""
+
 
 class InFile(Args):
     """Base of the arguments of checks of one workbook."""

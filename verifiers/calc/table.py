@@ -15,7 +15,7 @@ from preparers.calc.book import Sheet
 from verifiers.base import Case, Finding, Mutant, check, mutants
 from verifiers.calc.cell import wrong_value
 from verifiers.calc.compare import same_value
-from verifiers.calc.opening import OnSheet, after, area_of, name_of, sheet_before, shown
+from verifiers.calc.opening import OnSheet, Place, after, area_of, name_of, sheet_before, shown
 from verifiers.calc.spoiling import at, edited
 from verifiers.calc.values import values_of
 from verifiers.credit import credit
@@ -54,14 +54,14 @@ def table(case: Case, args: Values) -> Finding:
     return Finding(credit(had, right), told + (f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""))
 
 
-def _places(args: Values) -> list[tuple[int, int]]:
+def _places(args: Values) -> list[Place]:
     """Rows and columns of the table's cells and, where it must be alone, of those around it."""
     start = area_of(args.at)
     height, width = len(args.rows) + args.alone, len(args.rows[0]) + args.alone
     return [(start.top + r, start.left + c) for r in range(height) for c in range(width)]
 
 
-def _right(values: Mapping[tuple[int, int], Any], sheet: Sheet, args: Values) -> tuple[list[bool], list[str]]:
+def _right(values: Mapping[Place, Any], sheet: Sheet, args: Values) -> tuple[list[bool], list[str]]:
     """Whether each cell (or row) is right and, where it must be, the table alone; and what is wrong, in words."""
     start = area_of(args.at)
     width, height = len(args.rows[0]), len(args.rows)

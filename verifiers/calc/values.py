@@ -12,18 +12,16 @@ from forge.harness.layers.office.python.sheetpatch.references import Area, addre
 from preparers.calc.book import Sheet
 from verifiers.base import Case
 from verifiers.calc.closure import Key, closure
-from verifiers.calc.opening import Workbook, office_of
+from verifiers.calc.opening import Place, Workbook, office_of
 from verifiers.calc.worlds import compute
 
 
-def values_of(
-    case: Case, workbook: Workbook, sheet: Sheet, places: Iterable[tuple[int, int]]
-) -> dict[tuple[int, int], Any]:
+def values_of(case: Case, workbook: Workbook, sheet: Sheet, places: Iterable[Place]) -> dict[Place, Any]:
     """The values of some cells of a sheet by (row, column); errors as {"error": "#DIV/0!"}, nothing as None.
 
     Raises VerifierError when there are formulas and the case has no office.
     """
-    found: dict[tuple[int, int], Any] = {}
+    found: dict[Place, Any] = {}
     formulas: dict[Key, str] = {}
     name = sheet.name.casefold()
     arrays = [Area.parse(cell.array) for cell in sheet.cells.values() if cell.array]
@@ -47,9 +45,7 @@ def values_of(
     return found | {(row, column): value for (_, row, column), value in computed.items()}
 
 
-def _by_document(
-    case: Case, workbook: Workbook, sheet: Sheet, places: Iterable[tuple[int, int]]
-) -> dict[tuple[int, int], Any]:
+def _by_document(case: Case, workbook: Workbook, sheet: Sheet, places: Iterable[Place]) -> dict[Place, Any]:
     """The same from the whole document, where its formulas cannot be taken out of it."""
     with workbook.tree.reading(workbook.file):
         computed = office_of(case).values(workbook.data, workbook.suffix)

@@ -15,9 +15,7 @@ from verifiers.base import AgentFault, Args, Case, Finding, Mutant, Tree, check,
 from verifiers.credit import credit
 from verifiers.files import spoiling
 from verifiers.files.content import first_difference, normal
-
-SHOWN = 4
-"""Wrong files that the evidence describes."""
+from verifiers.items import as_mapping, told
 
 
 class Contents(Args):
@@ -37,28 +35,17 @@ class Contents(Args):
     @field_validator("files", mode="before")
     @classmethod
     def _as_mapping(cls, value: Any) -> Any:
-        if not isinstance(value, list | tuple):
-            return value
-        found: dict[Any, Any] = {}
-        for item in value:
-            if not isinstance(item, dict) or set(item) != {"path", "text"}:
-                raise ValueError("each item of the list has path and text")
-            if item["path"] in found:
-                raise ValueError(f"{item['path']} is listed twice")
-            found[item["path"]] = item["text"]
-        return found
+        return as_mapping(value, "path", "text")
 
 
 @check("files.contents", Contents)
 def contents(case: Case, args: Contents) -> Finding:
     """Several files say what each should; the score is the share of those that were not right before and are now."""
     before = [_fault(case.before, path, text, args.match) is None for path, text in args.files.items()]
-    faults = {path: _fault(case.after, path, text, args.match) for path, text in args.files.items()}
-    wrong = [fault for fault in faults.values() if fault is not None]
-    told = [f"{len(faults) - len(wrong)} of {len(faults)} files say what they should"]
-    told += [f"{sum(before)} of them did before"] if any(before) else []
-    told += wrong[:SHOWN] + ([f"and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else [])
-    return Finding(credit(before, [fault is None for fault in faults.values()]), "; ".join(told))
+    faults = [_fault(case.after, path, text, args.match) for path, text in args.files.items()]
+    wrong = [fault for fault in faults if fault is not None]
+    right = [fault is None for fault in faults]
+    return Finding(credit(before, right), told(right, before, wrong, "files"))
 
 
 @mutants("files.contents")

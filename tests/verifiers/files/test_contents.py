@@ -33,8 +33,8 @@ def changed(**files: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("after", "score", "said"),
     [
-        (SOLVED, 1, "3 of 3 files say what they should; 1 of them did before"),
-        (BEFORE, 0, "1 of 3 files say what they should"),
+        (SOLVED, 1, "3 of 3 files are right; 1 of them were before"),
+        (BEFORE, 0, "1 of 3 files are right"),
         (changed(c="d"), 1 / 2, "~/notes/c.txt: line 1 is 'd', expected 'c'"),
         (changed(b="no more"), 1 / 2, "~/notes/b.txt: line 1 is 'no more', expected 'b is right'"),
         (changed(a="new a"), 1 / 2, "~/notes/a.txt: 1 lines, expected 2"),
