@@ -14,8 +14,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.exc import SQLAlchemyError
+
 import skills
-from forge.records import Channel, EndedBy, Grading, InputError, Probe, ProbeKind, Task, Trajectory, Verdict
+from forge.records import (
+    Channel,
+    EndedBy,
+    Grading,
+    InputError,
+    Probe,
+    ProbeKind,
+    Task,
+    Trajectory,
+    Verdict,
+    WarehouseError,
+)
 from rounds.items import Item, Tally, Writes, run_items
 from rounds.materialize import Ticket, mark_near_duplicates, materialize
 from rounds.play import Part, open_start, play_part
@@ -24,7 +37,7 @@ from rounds.register import register
 from rounds.round import is_of_desktop
 from rounds.workshop import Workshop
 from skills import Draw, Workflow
-from skills.authoring.breakage import is_of_machine, redacted, told
+from skills.authoring.breakage import causes, machine_fault, redacted, told
 from skills.authoring.port import Performed, Smoke, Tried
 from skills.kitchen import Kitchen
 from verifiers.coverage import uncovered
@@ -102,13 +115,13 @@ def drawn(workflow: Workflow, number: int, kitchen: Kitchen, *, files: bool = Tr
 
     Raises:
         InputError: whatever breaks in it is the author's to know, with the draw's number.
-        DesktopError, ModelError: the machine or an endpoint failed.
+        DesktopError, ModelError, WarehouseError, OSError: the machine or an endpoint failed.
     """
     try:
         return skills.draw(workflow, Ticket(ROUND, workflow, number).seed, kitchen, files=files)
     except Exception as error:
-        if is_of_machine(error):
-            raise
+        if (fault := _fault(error)) is not None:
+            raise fault from fault.__cause__
         raise InputError(f"draw {number}: {told(error)}") from error
 
 
@@ -135,10 +148,16 @@ class _Breakage:
             raise InputError(told(error)) from error
 
     def _note(self, name: str, error: Exception) -> None:
-        """Note it. Raises the error itself when the machine failed."""
-        if is_of_machine(error):
-            raise error
+        """Note it. Raises the machine's fault when it was one."""
+        if (fault := _fault(error)) is not None:
+            raise fault from fault.__cause__
         self.found[f"{name}: {told(error)}"] = None
+
+
+def _fault(error: Exception) -> Exception | None:
+    """See `machine_fault`; an error of the database is one too."""
+    database = next((cause for cause in causes(error) if isinstance(cause, SQLAlchemyError)), None)
+    return machine_fault(error) if database is None else WarehouseError(f"the warehouse: {database}")
 
 
 async def _run(workshop: Workshop, workflow: Workflow, ordinals: Sequence[int], play: bool) -> Smoke:

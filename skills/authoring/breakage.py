@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import errno
 import re
+import subprocess
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 
 from forge.records import DesktopError, ForgeError, ModelError, Settings, WarehouseError
@@ -17,17 +19,41 @@ from forge.records import DesktopError, ForgeError, ModelError, Settings, Wareho
 ROOT = Path(__file__).parents[2]
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EIO}
+_NO_THREAD = "can't start new thread"
 _WORD = r"[^\s'\"`(),:;=<>|]"
 _HOMES = re.compile(rf"(?<!{_WORD})/(?:{_WORD}*/)?(?:copy-\w{{8}}/home|home-\w{{8}}|slots/[\w.-]+/home)(?=/|\b)")
 _DRAFTS = re.compile(rf"(?<!{_WORD})/(?:{_WORD}*/)?(?:draft-|smoke-|forge-[a-z]+-)\w{{8}}/")
 _PICTURES = re.compile(r"\n *screenshot: [^\n]*")
 
 
-def is_of_machine(error: BaseException) -> bool:
-    """Whether the machine or an endpoint failed, whatever the draft says: a full disk, a slot that does not start."""
-    if isinstance(error, OSError):
-        return error.errno in _FULL
-    return isinstance(error, DesktopError | ModelError | WarehouseError | MemoryError)
+def machine_fault(error: BaseException) -> Exception | None:
+    """What the machine or an endpoint failed at, whatever the draft says: a full disk, a slot that does not start.
+
+    Args:
+        error: looked at with all that it was raised from.
+
+    Returns:
+        The fault, as an error that makes a job try again; None where it is the draft's, or our code's.
+    """
+    for cause in causes(error):
+        if isinstance(cause, DesktopError | ModelError | WarehouseError | TimeoutError | ConnectionError):
+            return cause
+        if isinstance(cause, OSError) and cause.errno in _FULL:
+            return cause
+        no_thread = isinstance(cause, RuntimeError) and _NO_THREAD in str(cause)
+        if no_thread or isinstance(cause, MemoryError | subprocess.TimeoutExpired):
+            return DesktopError(f"{type(cause).__name__}: {cause}")
+    return None
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """An error, what it was raised from, what that was raised from ..."""
+    seen: list[BaseException] = []
+    at: BaseException | None = error
+    while at is not None and at not in seen:
+        yield at
+        seen.append(at)
+        at = at.__cause__
 
 
 def told(error: BaseException) -> str:

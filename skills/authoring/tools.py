@@ -13,7 +13,7 @@ from forge.llm.errors import RefusedError, TruncatedError, UnusableReplyError
 from forge.llm.port import ChatModel
 from forge.records import InputError, Skill, Task
 from skills.authoring import catalogue
-from skills.authoring.breakage import is_of_machine, redacted, told
+from skills.authoring.breakage import machine_fault, redacted, told
 from skills.authoring.brief import Brief, Outcome
 from skills.authoring.draft import Draft
 from skills.authoring.evidence import picture, rejected, report
@@ -186,7 +186,7 @@ class Toolbox:
 
     async def call(self, name: str, arguments: str) -> Result:
         """One call. What is wrong with it, or breaks in it, is its result; only what the machine or an endpoint failed at is
-        raised: DesktopError, ModelError, WarehouseError, OSError of a full disk.
+        raised: DesktopError, ModelError, WarehouseError, OSError.
         """
         if name not in TOOLS:
             return Result(f"There is no tool {name!r}; there are {', '.join(TOOLS)}.")
@@ -197,12 +197,15 @@ class Toolbox:
         run: Callable[[Any], Awaitable[Result]] = getattr(self, f"_{name}")
         try:
             result = await run(args)
-        except (InputError, RefusedError, TruncatedError, UnusableReplyError) as error:
+        except (RefusedError, TruncatedError, UnusableReplyError) as error:
             result = Result(f"{error}")
         except Exception as error:
-            if is_of_machine(error):
-                raise
-            result = Result(f"This broke: {told(error)}\nAnother way to write it may avoid that.")
+            if (fault := machine_fault(error)) is not None:
+                raise fault from fault.__cause__
+            if isinstance(error, InputError):
+                result = Result(f"{error}")
+            else:
+                result = Result(f"This broke: {told(error)}\nAnother way to write it may avoid that.")
         room = ONE_CHARACTERS if name in ("describe", "draw") else RESULT_CHARACTERS
         result.text = cut(redacted(result.text), room, "ask for less at once")
         return result

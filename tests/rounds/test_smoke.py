@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 import rounds.probe
 import skills
-from forge.records import Grading, InputError, Probe, ProbeKind, Verdict
+from forge.records import (
+    DesktopError,
+    Grading,
+    InputError,
+    PreparerError,
+    Probe,
+    ProbeKind,
+    Verdict,
+    WarehouseError,
+)
 from preparers.base import PREPARERS
 from rounds.probe import SCRIPT
-from rounds.smoke import WorkshopBench, _what_came, drawn
+from rounds.smoke import WorkshopBench, _Breakage, _what_came, drawn
 from rounds.workshop import Workshop
 from skills import Kitchen, Workflow
 from skills.authoring.draft import CriterionText, Draft
@@ -46,6 +57,27 @@ def test_a_raw_error_of_a_preparer_is_told_with_the_draw_and_the_place(monkeypat
     said = str(caught.value)
     assert said.startswith("draw 3: KeyError: 'brand' (in tests/rounds/test_smoke.py, line ")
     assert said.endswith('prepare: return {}["brand"])')
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (OperationalError("INSERT", {}, Exception("database or disk is full")), WarehouseError),
+        (TimeoutError("no answer"), TimeoutError),
+        (subprocess.TimeoutExpired("bwrap", 5), DesktopError),
+        (RuntimeError("can't start new thread"), DesktopError),
+    ],
+)
+def test_a_fault_of_the_machine_is_never_the_authors(monkeypatch, error, kind):
+    def prepare(self: Any, params: Any, context: Any) -> Any:
+        raise PreparerError("it cannot be laid out") from error
+
+    monkeypatch.setattr(type(PREPARERS.get("files.tree")), "prepare", prepare)
+    with pytest.raises(kind) as caught:
+        drawn(workflow(), 3, Kitchen())
+    assert str(error).split("\n")[0] in str(caught.value)
+    with pytest.raises(kind):
+        _Breakage().guarding("making draw 3", lambda: drawn(workflow(), 3, Kitchen()))
 
 
 def test_of_a_graders_error_what_was_raised_comes_first_and_no_traceback():

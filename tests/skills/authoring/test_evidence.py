@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from forge.records import DesktopError, Settings
-from skills.authoring.breakage import ROOT, is_of_machine, redacted, told
+from forge.records import DesktopError, InputError, ModelError, Settings, WarehouseError
+from skills.authoring.breakage import ROOT, machine_fault, redacted, told
 from skills.authoring.evidence import picture, rejected, report
 from skills.authoring.port import Performed, Smoke, Tried
 from skills.authoring.shares import cut, level, shared
@@ -102,8 +104,44 @@ def test_an_error_of_other_code_names_the_last_frame_of_ours():
     )
     assert said.endswith("deep: return int(value))")
     assert told(DesktopError("no display")) == "no display"
-    assert is_of_machine(MemoryError())
-    assert not is_of_machine(FileNotFoundError(2, "no such file"))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DesktopError("no display"),
+        ModelError("no answer"),
+        WarehouseError("locked"),
+        OSError(errno.ENOSPC, "full"),
+        TimeoutError("no answer within 5 s"),
+        ConnectionResetError("the office hung up"),
+    ],
+)
+def test_faults_of_the_machine_are_found_behind_what_was_raised_from_them(error):
+    assert machine_fault(error) is error
+    other = InputError("draw 3: it broke")
+    other.__cause__ = KeyError("x")
+    assert machine_fault(other) is None
+    other.__cause__.__cause__ = error
+    assert machine_fault(other) is error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError("no room"), subprocess.TimeoutExpired("bwrap", 5), RuntimeError("can't start new thread")],
+)
+def test_what_no_job_tries_again_is_told_as_a_fault_of_the_machine(error):
+    found = machine_fault(error)
+    assert type(found) is DesktopError
+    assert found.message == f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.parametrize(
+    "error", [FileNotFoundError(2, "no such file"), RuntimeError("x"), InputError("can't start new thread")]
+)
+def test_other_errors_are_no_faults_of_the_machine(error):
+    error.__cause__ = error  # as a loop of causes would be
+    assert machine_fault(error) is None
 
 
 @pytest.mark.parametrize(

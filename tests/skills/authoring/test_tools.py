@@ -87,6 +87,15 @@ async def test_faults_of_the_machine_and_the_endpoint_are_raised(name, args, err
         await call(tools, name, **args)
 
 
+async def test_what_was_raised_from_a_fault_of_the_machine_is_one():
+    fault, told = DesktopError("no display"), InputError("draw 0: it broke")
+    told.__cause__ = fault
+    tools = toolbox(BrokenBench(told))
+    await written(tools)
+    with pytest.raises(DesktopError, match="no display"):
+        await call(tools, "draw")
+
+
 async def test_a_run_goes_on_after_something_broke_also_when_it_is_taken_up_again():
     keeper = MemoryKeeper()
     keeper.fail_after = 1  # killed after the answer and before the call was carried out
