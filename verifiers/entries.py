@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -78,19 +79,29 @@ class Entry:
 
 def is_bookkeeping(path: str, more: tuple[str, ...] = ()) -> bool:
     """Whether `path` (`~/...`) is an application's own affair: a setting, a cache, a history, a lock file."""
-    if any(_below(path, top) for top in more):
+    if below(path, *more):
         return True
-    if any(_below(path, top) or _below(top, path) for top in NOT_BOOKKEEPING):
+    if below(path, *NOT_BOOKKEEPING) or any(below(top, path) for top in NOT_BOOKKEEPING):
         return False
     name = path.rsplit("/", 1)[-1]
     if name.startswith(".~lock.") and name.endswith("#"):
         return True
-    return any(_below(path, top) for top in BOOKKEEPING)
+    return below(path, *BOOKKEEPING)
+
+
+def is_own(path: str, laid: Iterable[str]) -> bool:
+    """Whether `path` is a program's own, unless the task laid it (`laid_among_settings`)."""
+    return is_bookkeeping(path) and not below(path, *laid)
+
+
+def below(path: str, *tops: str) -> bool:
+    """Whether `path` is one of these files and folders, or lies in one."""
+    return any(path == top or path.startswith(top + "/") for top in tops)
 
 
 def holds_bookkeeping(folder: str) -> bool:
     """Whether an application makes this folder only to keep its own affairs below it (`~/.local`)."""
-    return any(_below(top, folder) for top in (*BOOKKEEPING, *NOT_BOOKKEEPING))
+    return any(below(top, folder) for top in (*BOOKKEEPING, *NOT_BOOKKEEPING))
 
 
 def laid_among_settings(tree: Tree) -> tuple[str, ...]:
@@ -168,11 +179,10 @@ def differs(before: Tree, after: Tree, path: str) -> bool:
         return True
     if one.kind != "folder":
         return False
-    below, now = walk(before, path), walk(after, path)
-    return below.keys() != now.keys() or any(
-        (below[p].kind, below[p].mode) != (now[p].kind, now[p].mode)
-        or content(before, below[p]) != content(after, now[p])
-        for p in below
+    was, now = walk(before, path), walk(after, path)
+    return was.keys() != now.keys() or any(
+        (was[p].kind, was[p].mode) != (now[p].kind, now[p].mode) or content(before, was[p]) != content(after, now[p])
+        for p in was
     )
 
 
@@ -203,7 +213,3 @@ def _entry(path: str, status: os.stat_result, host: Path) -> Entry:
     if stat.S_ISREG(status.st_mode):
         kind = "file"
     return Entry(path, kind, mode, status.st_size)  # type: ignore[arg-type]
-
-
-def _below(path: str, top: str) -> bool:
-    return path == top or path.startswith(top + "/")

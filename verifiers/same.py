@@ -25,7 +25,7 @@ from verifiers.entries import (
     Entry,
     content,
     holds_bookkeeping,
-    is_bookkeeping,
+    is_own,
     laid_among_settings,
     walk,
 )
@@ -120,11 +120,7 @@ def _same_content(one: Tree, two: Tree, a: Entry, b: Entry, office: OfficeClient
 def _kept(tree: Tree) -> dict[str, Entry]:
     """What counts: no applications' own files, no folder that is empty and standard or only theirs, no mail profile."""
     laid = laid_among_settings(tree)
-    entries = {
-        path: entry
-        for path, entry in walk(tree).items()
-        if not is_bookkeeping(path) or any(path == top or path.startswith(f"{top}/") for top in laid)
-    }
+    entries = {path: entry for path, entry in walk(tree).items() if not is_own(path, laid)}
     parents = {path.rpartition("/")[0] for path in entries}
     hulls = {path for path in entries if path in STANDARD_FOLDERS or holds_bookkeeping(path)}
     return {path: entry for path, entry in entries.items() if path in parents or path not in hulls}

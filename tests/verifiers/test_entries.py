@@ -10,7 +10,7 @@ import pytest
 from forge.records import PreparerError
 from verifiers import entries
 from verifiers.base import AgentFault, Tree
-from verifiers.entries import differs, entry_at, is_bookkeeping, put_back, remove, walk
+from verifiers.entries import below, differs, entry_at, is_bookkeeping, is_own, put_back, remove, walk
 
 
 @pytest.fixture
@@ -68,6 +68,21 @@ def test_what_is_bookkeeping(path: str, bookkeeping: bool) -> None:
     assert is_bookkeeping(path, ("~/Documents", "~/notes.txt")) is (
         bookkeeping or path.startswith(("~/Documents", "~/notes"))
     )
+
+
+def test_what_lies_below_others_or_is_one_of_them() -> None:
+    assert below("~/a/b", "~/x", "~/a")
+    assert below("~/a", "~/a")
+    assert not below("~/ab", "~/a")
+    assert not below("~", "~/a")
+    assert not below("~/a")
+
+
+def test_what_a_program_keeps_is_its_own_unless_the_task_laid_it() -> None:
+    assert is_own("~/.config/site/list.json", ())
+    assert is_own("~/.config/sites/x", ("~/.config/site",))
+    assert not is_own("~/.config/site/list.json", ("~/.config/site",))
+    assert not is_own("~/Documents/a.txt", ())
 
 
 def test_differences_are_content_kind_mode_and_names_below(home: Path, tmp_path: Path) -> None:

@@ -13,9 +13,11 @@ from verifiers.entries import (
     NOT_BOOKKEEPING,
     STANDARD_FOLDERS,
     Entry,
+    below,
     content,
     holds_bookkeeping,
     is_bookkeeping,
+    is_own,
     laid_among_settings,
     walk,
 )
@@ -43,8 +45,7 @@ def changed_elsewhere(case: Case, args: ChangedElsewhere) -> Finding:
     damage = []
     looked = 0
     for path in sorted({*before, *after}):
-        own = is_bookkeeping(path) and not spoiling.covered(path, laid)
-        if own or spoiling.covered(path, (*args.ignore, *args.allow)):
+        if is_own(path, laid) or below(path, *args.ignore, *args.allow):
             continue
         looked += 1
         what = _changed(case, before.get(path), after.get(path), args)
@@ -103,8 +104,8 @@ def _changed(case: Case, before: Entry | None, after: Entry | None, args: Change
 
 def _only_allowed_below(case: Case, folder: str, args: ChangedElsewhere) -> bool:
     """Whether everything that was in a folder may change: then the folder may go with it."""
-    below = [path for path, entry in walk(case.before, folder).items() if entry.kind != "folder"]
-    return bool(below) and all(spoiling.covered(path, args.allow) for path in below)
+    held = [path for path, entry in walk(case.before, folder).items() if entry.kind != "folder"]
+    return bool(held) and all(below(path, *args.allow) for path in held)
 
 
 def _open_folder(case: Case, args: ChangedElsewhere) -> str:
@@ -112,7 +113,7 @@ def _open_folder(case: Case, args: ChangedElsewhere) -> str:
     for path in args.allow:
         folder = path.rpartition("/")[0]
         while folder not in ("", "~"):
-            if not spoiling.covered(folder, args.allow) and not is_bookkeeping(folder + "/x", args.ignore):
+            if not below(folder, *args.allow) and not is_bookkeeping(folder + "/x", args.ignore):
                 return folder
             folder = folder.rpartition("/")[0]
     return "~"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from verifiers.base import Case
-from verifiers.entries import is_bookkeeping, laid_among_settings, put_back, remove, walk
+from verifiers.entries import below, is_own, laid_among_settings, put_back, remove, walk
 from verifiers.same import canonical
 
 Change = Callable[[Path], None]
@@ -106,16 +106,9 @@ def neighbours(case: Case, allowed: tuple[str, ...]) -> list[str]:
     found = [
         entry.path
         for entry in walk(case.after).values()
-        if entry.kind == "file"
-        and (covered(entry.path, laid) or not is_bookkeeping(entry.path))
-        and not covered(entry.path, allowed)
+        if entry.kind == "file" and not is_own(entry.path, laid) and not below(entry.path, *allowed)
     ]
     return sorted(found, key=lambda path: (-max((_shared(path, a) for a in allowed), default=0), path))
-
-
-def covered(path: str, allowed: tuple[str, ...]) -> bool:
-    """Whether `path` is one of the allowed paths or lies below one."""
-    return any(path == top or path.startswith(top + "/") for top in allowed)
 
 
 def _shared(one: str, two: str) -> int:
