@@ -17,6 +17,10 @@ from pathlib import Path
 from forge.records import DesktopError, ForgeError, ModelError, Settings, WarehouseError
 
 ROOT = Path(__file__).parents[2]
+_ROOMS = {
+    "bench", "cli", "flows", "forge", "preparers", "rounds", "skills", "tests", "training", "verifiers", "warehouse",
+}  # fmt: skip
+"""Our folders below ROOT, beside which other packages may lie: a `.venv`, or all of site-packages."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EIO}
 _NO_THREAD = "can't start new thread"
@@ -81,4 +85,4 @@ def _where(error: BaseException) -> str:
 
 def _is_ours(filename: str) -> bool:
     path = Path(filename)
-    return path.is_relative_to(ROOT) and not any(p.startswith(".") or p == "site-packages" for p in path.parts[1:])
+    return path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in _ROOMS

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from forge.records import DesktopError, InputError, ModelError, Settings, WarehouseError
+from skills.authoring import breakage
 from skills.authoring.breakage import ROOT, machine_fault, redacted, told
 from skills.authoring.evidence import picture, rejected, report
 from skills.authoring.port import Performed, Smoke, Tried
@@ -142,6 +143,17 @@ def test_what_no_job_tries_again_is_told_as_a_fault_of_the_machine(error):
 def test_other_errors_are_no_faults_of_the_machine(error):
     error.__cause__ = error  # as a loop of causes would be
     assert machine_fault(error) is None
+
+
+@pytest.mark.parametrize("root", ["/home/u/.checkouts/forge", "/opt/venv/lib/python3.11/site-packages"])
+def test_frames_are_ours_wherever_the_checkout_or_the_installed_copy_lies(monkeypatch, root):
+    monkeypatch.setattr(breakage, "ROOT", Path(root))
+    for name in ("skills/drawing.py", "preparers/calc/book/__init__.py"):
+        assert breakage._is_ours(f"{root}/{name}")
+    for name in ("numpy/core/numeric.py", ".venv/lib/python3.11/site-packages/skills/x.py", "six.py"):
+        assert not breakage._is_ours(f"{root}/{name}")
+    assert not breakage._is_ours("/usr/lib/python3.11/json/decoder.py")
+    assert not breakage._is_ours("<string>")
 
 
 @pytest.mark.parametrize(
