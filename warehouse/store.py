@@ -327,7 +327,7 @@ class Warehouse:
         provenance: str | None = None,
         limit: int | None = None,
     ) -> list[dict[str, Any]]:
-        """Rows of id, task, harness, teacher, attempt, ended_by, grading, reward and the counters."""
+        """Rows of id, task, skill, harness, teacher, attempt, ended_by, grading, reward and the counters."""
         with read(self.engine) as connection:
             return trajectories.list_trajectories(connection, tasks, skill, provenance, limit)
 

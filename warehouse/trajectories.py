@@ -86,10 +86,11 @@ def list_trajectories(
     provenance: str | None,
     limit: int | None,
 ) -> list[dict[str, Any]]:
-    """Rows of id, task, harness, teacher, attempt, outcome and counters; sorted by task, harness, teacher, attempt."""
-    query = select(TrajectoryRow.key.label("id"), *_LISTED)
+    """Rows of id, task, skill, harness, teacher, attempt, outcome and counters; sorted by task, harness, teacher, attempt."""
+    query = select(TrajectoryRow.key.label("id"), TaskRow.skill, *_LISTED)
+    query = query.join(TaskRow, TaskRow.id == TrajectoryRow.task)
     if skill is not None:
-        query = query.join(TaskRow, TaskRow.id == TrajectoryRow.task).where(TaskRow.skill == skill)
+        query = query.where(TaskRow.skill == skill)
     if provenance is not None:
         query = query.where(TrajectoryRow.provenance == provenance)
     query = query.order_by(TrajectoryRow.task, TrajectoryRow.harness, TrajectoryRow.teacher, TrajectoryRow.attempt)

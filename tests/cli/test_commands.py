@@ -115,6 +115,13 @@ def test_a_task_that_is_not_there_is_an_error_without_a_traceback() -> None:
     assert "Traceback" not in shown.stderr
 
 
+def test_show_without_a_trajectory_lists_them() -> None:
+    assert json.loads(forge("show", "--json").stdout) == []
+    shown = forge("show")
+    assert shown.returncode == 0
+    assert "0 trajectories" in shown.stdout
+
+
 def test_a_model_teacher_without_an_endpoint_says_what_to_set() -> None:
     shown = forge("rollout", "--teacher", "nobody", "--limit", "1", "--json")
     assert shown.returncode == 0  # nothing is accepted yet, so there is nothing to play
