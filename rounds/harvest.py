@@ -10,22 +10,21 @@ import asyncio
 import itertools
 import logging
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from forge.desktop import Slot
-from forge.desktop.lease import SILENCE
 from forge.harness import play
 from forge.harness.grounding.explorer import Explorer, Found
 from forge.harness.grounding.pairing import Screen, pairs_of
 from forge.harness.grounding.sight import Sight
 from forge.harness.grounding.watch import WatchedEnvironment
-from forge.records import DesktopError, EndedBy, GroundingPair, GroundingScreen, Role, Task, digest
+from forge.records import DesktopError, EndedBy, GroundingPair, GroundingScreen, Task, digest
 from rounds.items import Item, Progress, Silent, Tally, Writes, run_items
-from rounds.play import Part, make_teacher, open_start
+from rounds.play import Part, acquire, kept, make_teacher, open_start
 from rounds.walks import Walk, walks
 from rounds.workshop import Workshop
 from warehouse import grounding as rows
@@ -89,7 +88,7 @@ async def harvest(
 def walk_one(workshop: Workshop, walk: Walk) -> Writes:
     """One walk in a slot of its own, or several when something there broke."""
     found: list[GroundingScreen] = []
-    with Desk(walk) as desk:
+    with Desk(workshop, walk) as desk:
         explorer = Explorer(desk.open(), walk.app, partial(keep, workshop, walk.key, found), desk.open)
         try:
             walk.tour(explorer)
@@ -112,16 +111,15 @@ async def watch_one(workshop: Workshop, task: Task) -> Writes:
     """
     found: list[GroundingScreen] = []
     harness = workshop.harness("gui")
-    files = workshop.artifact_files(task, (Role.VISIBLE, Role.HIDDEN))
-    slot = await asyncio.to_thread(Slot.open, task.guest, home_files=files, layers=workshop.layers(harness))
-    slot.lend(SILENCE)
+    slot = await acquire(workshop, task, harness)
     try:
         await asyncio.to_thread(open_start, slot, task)
         on_screen = partial(keep, workshop, f"oracle {task.id[:16]}", found)
         environment = WatchedEnvironment(slot, workshop.warehouse.blobs.put, task.apps, on_screen)
         try:
             teacher = make_teacher(workshop, Part(task, "gui"), harness, environment)
-            trajectory = await play(task, harness, teacher, environment, workshop.warehouse.blobs.put)
+            async with kept(slot, environment):
+                trajectory = await play(task, harness, teacher, environment, workshop.warehouse.blobs.put)
         finally:
             environment.close()
     finally:
@@ -193,16 +191,16 @@ def _pairs(workshop: Workshop, screens: Sequence[GroundingScreen]) -> list[Groun
 class Desk:
     """Slots for one walk, one at a time; use it as a context manager."""
 
-    def __init__(self, walk: Walk, open_slot: Callable[..., Slot] = Slot.open):
+    def __init__(self, workshop: Workshop, walk: Walk):
+        self._workshop = workshop
         self._walk = walk
-        self._open_slot = open_slot
         self._files = list(walk.files())
         self._slot: Slot | None = None
 
     def open(self) -> Slot:
         """A new slot with the application open; the one before is closed. Raises DesktopError."""
         self.close()
-        self._slot = self._open_slot(self._walk.guest, home_files=self._files)
+        self._slot = self._workshop.own_slot(self._walk.guest, self._files)
         self._slot.launch(self._walk.app, self._walk.path)
         return self._slot
 

@@ -100,10 +100,8 @@ async def play_part(workshop: Workshop, part: Part) -> Writes:
 async def episode(workshop: Workshop, part: Part, harness: Harness) -> Trajectory:
     """One episode in a slot of its own; the final state is taken after the agent and all its processes have stopped."""
     task, blobs = part.task, workshop.warehouse.blobs
-    files = workshop.artifact_files(task, (Role.VISIBLE, Role.HIDDEN))
     began = time.perf_counter()
-    slot = await _acquire(workshop, task, files, harness)
-    slot.lend(lease.SILENCE)
+    slot = await acquire(workshop, task, harness)
     try:
         acquired = time.perf_counter()
         await asyncio.to_thread(open_start, slot, task)
@@ -152,8 +150,11 @@ async def kept(slot: Slot, environment: SlotEnvironment) -> AsyncIterator[None]:
         beating.cancel()
 
 
-async def _acquire(workshop: Workshop, task: Task, files: list[tuple[str, bytes, int, bool]], harness: Harness) -> Slot:
-    """A slot for a task. An interruption meanwhile is answered when the slot is there, so that it can be closed again."""
+async def acquire(workshop: Workshop, task: Task, harness: Harness) -> Slot:
+    """A slot for a task, lent, with its files in the home. An interruption meanwhile is answered when the slot is there, so
+    that it can be closed again. Raises DesktopError.
+    """
+    files = workshop.artifact_files(task, (Role.VISIBLE, Role.HIDDEN))
     acquiring = asyncio.ensure_future(
         asyncio.to_thread(workshop.slots.acquire, task.guest, files, workshop.layers(harness))
     )

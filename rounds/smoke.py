@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ import skills
 from forge.records import (
     Channel,
     EndedBy,
+    ForgeError,
     Grading,
     InputError,
     Probe,
@@ -42,6 +44,8 @@ from skills.authoring.port import Performed, Smoke, Tried
 from skills.kitchen import Kitchen
 from verifiers.coverage import uncovered
 from warehouse import Warehouse
+
+log = logging.getLogger(__name__)
 
 ROUND = 1
 CANDIDATES = 4
@@ -122,6 +126,7 @@ def drawn(workflow: Workflow, number: int, kitchen: Kitchen, *, files: bool = Tr
     except Exception as error:
         if (fault := _fault(error)) is not None:
             raise fault from fault.__cause__
+        _log(f"draw {number}", error)
         raise InputError(f"draw {number}: {told(error)}") from error
 
 
@@ -151,6 +156,7 @@ class _Breakage:
         """Note it. Raises the machine's fault when it was one."""
         if (fault := _fault(error)) is not None:
             raise fault from fault.__cause__
+        _log(name, error)
         self.found[f"{name}: {told(error)}"] = None
 
 
@@ -158,6 +164,12 @@ def _fault(error: Exception) -> Exception | None:
     """See `machine_fault`; an error of the database is one too."""
     database = next((cause for cause in causes(error) if isinstance(cause, SQLAlchemyError)), None)
     return machine_fault(error) if database is None else WarehouseError(f"the warehouse: {database}")
+
+
+def _log(what: str, error: Exception) -> None:
+    """Log what broke in our code; an error that is raised on purpose says all by itself."""
+    if not isinstance(error, ForgeError):
+        log.warning("%s broke: %s", what, error, exc_info=error)
 
 
 async def _run(workshop: Workshop, workflow: Workflow, ordinals: Sequence[int], play: bool) -> Smoke:

@@ -7,20 +7,21 @@ import shlex
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Generic, TypeVar
 
-from forge.desktop import Layers, Office, OfficeClient, SlotPool, chown_home, fingerprint, lay
+from forge.desktop import Layers, Office, OfficeClient, Slot, SlotPool, chown_home, fingerprint, lay, lease
 from forge.desktop.box import HOME
-from forge.desktop.limits import SLOT
+from forge.desktop.limits import SLOT, Limits
 from forge.desktop.remote import RemotePool
+from forge.desktop.slot import File
 from forge.desktop.sweep import claim, sweep
 from forge.harness import layers_for, load_harness
-from forge.records import Artifact, Fingerprint, Harness, Role, Settings, Task
+from forge.records import Artifact, Fingerprint, Guest, Harness, Role, Settings, Task
 from rounds.models import Models
 from skills import Kitchen
 from skills.kitchen import run_in_box
@@ -124,13 +125,26 @@ class Workshop:
         return None if client is None else LiveValues(client)
 
     @_once
+    def limits(self) -> Limits:
+        """What a slot of this machine may use of it."""
+        return SLOT.changed(self.settings.slot_limits)
+
+    @_once
     def slots(self) -> SlotPool | RemotePool:
-        """Desktop slots with a warm spare; those of slot servers where the settings name some."""
+        """Desktop slots with a warm spare, lent; those of slot servers where the settings name some."""
         if self.settings.desktop_urls:
             token = self.settings.desktop_token.get_secret_value()
             return self._stack.enter_context(RemotePool(self.settings.desktop_urls, token))
-        limits = SLOT.changed(self.settings.slot_limits)
-        return self._stack.enter_context(SlotPool(self.settings.slots, limits=limits))
+        pool = SlotPool(self.settings.slots, limits=self.limits, lease=lease.SILENCE)
+        return self._stack.enter_context(pool)
+
+    def own_slot(self, guest: Guest, files: Iterable[File]) -> Slot:
+        """A slot of this machine that is none of the pool's, for screens of many sizes, of which no spare would fit: with the
+        same limits, and lent as those are. Raises DesktopError.
+        """
+        slot = Slot.open(guest, home_files=files, limits=self.limits)
+        slot.lend(lease.SILENCE)
+        return slot
 
     @property
     def slot_count(self) -> int:

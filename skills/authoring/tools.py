@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,6 +26,8 @@ from skills.authoring.shares import cut, level, shared
 from skills.language.located import nearest
 from skills.nodes.llm import Llm
 from skills.workflow import Workflow
+
+log = logging.getLogger(__name__)
 
 RESULT_CHARACTERS = 12_000
 """How much of a tool's result the author is shown."""
@@ -205,6 +208,7 @@ class Toolbox:
             if isinstance(error, InputError):
                 result = Result(f"{error}")
             else:
+                log.warning("%s, %s broke: %s", self.subject, name, error, exc_info=error)
                 result = Result(f"This broke: {told(error)}\nAnother way to write it may avoid that.")
         room = ONE_CHARACTERS if name in ("describe", "draw") else RESULT_CHARACTERS
         result.text = cut(redacted(result.text), room, "ask for less at once")

@@ -25,6 +25,7 @@ from forge.desktop.apps import APPS
 from forge.harness import SlotEnvironment
 from forge.harness.teachers.base import Response, View
 from forge.harness.teachers.oracle import OracleTeacher
+from rounds.harvest import watch_one
 from rounds.items import run_items
 from rounds.materialize import Ticket, materialize
 from rounds.play import Part
@@ -32,6 +33,7 @@ from rounds.register import choose, register
 from rounds.rollout import rollout
 from rounds.round import prepare
 from rounds.workshop import Workshop
+from warehouse import grounding
 
 from .runs import PROGRAM, SKILL, Rounds, claims, dump, left_over, open_warehouse, until
 
@@ -186,6 +188,28 @@ async def test_a_model_may_think_for_longer_than_a_lease(workshop: Workshop, mon
     assert thought == [True]
     assert [row["reward"] for row in rows] == [1.0]
     assert claims(workshop.settings.home)[-1] == ("play", "done", 1)
+
+
+@pytest.mark.desktop
+async def test_an_oracle_that_is_watched_may_think_for_longer_than_a_lease(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = await _one_part(workshop, "calc.sheet.rename-sheet", "gui")
+    monkeypatch.setattr("forge.desktop.lease.SILENCE", 3.0)
+    respond, thought = OracleTeacher.respond, []
+
+    async def slow(teacher: OracleTeacher, view: View) -> Response:
+        if not thought:
+            await asyncio.sleep(8.0)
+            thought.append(True)
+        return await respond(teacher, view)
+
+    monkeypatch.setattr(OracleTeacher, "respond", slow)
+    writes = await watch_one(workshop, part.task)
+    assert thought == [True]
+    with workshop.warehouse.begin() as session:
+        writes(session)
+        assert grounding.read_screens(session, "calc")
 
 
 @pytest.mark.desktop

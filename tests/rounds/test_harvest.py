@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 
 import pytest
 
 import rounds.harvest
+from forge.desktop.health import below
 from forge.harness.grounding import tours
-from forge.records import InputError, Settings
+from forge.records import DesktopError, InputError, Settings
 from rounds import scenes
-from rounds.harvest import harvest
+from rounds.harvest import Desk, harvest
 from rounds.items import Silent
 from rounds.walks import Walk, walks
 from rounds.workshop import Workshop
@@ -69,6 +74,27 @@ def test_pages_are_full_of_named_things():
     assert form.count("<label") >= 12
     assert form.count("<button") == 3
     assert table.count('<a href="#">') >= 12 + 14
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("of", ["a walk", "the pool"])
+def test_a_slot_on_a_frozen_display_is_taken_back_and_has_its_limits(tmp_path, monkeypatch, of):
+    monkeypatch.setattr("forge.desktop.lease.SILENCE", 3.0)
+    settings = Settings(home=tmp_path, slots=1, slot_limits="open_files=500")
+    with Workshop(settings) as workshop, Desk(workshop, Walk("editor/help", "editor", SMALL[0].tour)) as desk:
+        slot = desk.open() if of == "a walk" else workshop.slots.acquire()
+        assert slot.shell.run("ulimit -n").output == "500\n"
+        [server] = [pid for pid in below(slot.pids) if Path(f"/proc/{pid}/comm").read_text().strip() == "Xvfb"]
+        os.kill(server, signal.SIGSTOP)
+        with ThreadPoolExecutor(1) as threads:
+            waiting = threads.submit(slot.screenshot)
+            try:
+                with pytest.raises(DesktopError):
+                    waiting.result(30)
+                with pytest.raises(DesktopError, match="its lease ran out"):
+                    slot.windows()
+            finally:
+                slot.close()  # sets the thread free in any case
 
 
 @pytest.mark.desktop

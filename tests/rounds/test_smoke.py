@@ -47,7 +47,7 @@ def workflow(text: str = WORKFLOW, **files: str) -> Workflow:
     return draft.load(graded=True)
 
 
-def test_a_raw_error_of_a_preparer_is_told_with_the_draw_and_the_place(monkeypatch):
+def test_a_raw_error_of_a_preparer_is_told_with_the_draw_and_the_place_and_logged(monkeypatch, caplog):
     def prepare(self: Any, params: Any, context: Any) -> Any:
         return {}["brand"]
 
@@ -57,6 +57,22 @@ def test_a_raw_error_of_a_preparer_is_told_with_the_draw_and_the_place(monkeypat
     said = str(caught.value)
     assert said.startswith("draw 3: KeyError: 'brand' (in tests/rounds/test_smoke.py, line ")
     assert said.endswith('prepare: return {}["brand"])')
+    (logged,) = caplog.records
+    assert logged.getMessage() == "draw 3 broke: 'brand'"
+    assert logged.exc_info[1] is caught.value.__cause__
+
+
+def test_what_breaks_in_our_code_is_logged_and_what_is_raised_on_purpose_is_not(caplog):
+    for error in (KeyError("spoiled"), PreparerError("it cannot be laid out")):
+
+        def fail(error: Exception = error) -> Any:
+            raise error
+
+        with pytest.raises(InputError):
+            _Breakage().guarding("probing draw 3", fail)
+    (logged,) = caplog.records
+    assert logged.getMessage() == "probing draw 3 broke: 'spoiled'"
+    assert type(logged.exc_info[1]) is KeyError
 
 
 @pytest.mark.parametrize(

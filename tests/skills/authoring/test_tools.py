@@ -66,13 +66,16 @@ EVERYWHERE = [("draw", {}), ("look", {}), ("try", {"count": 1}), ("ask_rubric", 
 @pytest.mark.parametrize(
     "error", [KeyError("brand"), ZeroDivisionError("division by zero"), RecursionError("too deep")]
 )
-async def test_whatever_breaks_is_a_result_that_names_the_error_and_the_place_in_our_code(name, args, error):
+async def test_whatever_breaks_is_a_result_that_names_the_error_and_the_place_in_our_code(name, args, error, caplog):
     tools = toolbox(BrokenBench(error))
     await written(tools)
     said = await call(tools, name, **args)
     assert said.startswith(f"This broke: {type(error).__name__}: {error}")
     assert "(in tests/skills/authoring/test_tools.py, line " in said
     assert ", fail: raise self.error)" in said
+    (logged,) = caplog.records  # and for those who maintain it, with the traceback
+    assert logged.getMessage() == f"author/test, {name} broke: {error}"
+    assert logged.exc_info[1] is error
 
 
 @pytest.mark.parametrize(("name", "args"), EVERYWHERE)
