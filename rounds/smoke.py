@@ -9,7 +9,7 @@ import asyncio
 import json
 import logging
 import tempfile
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -132,32 +132,30 @@ def drawn(workflow: Workflow, number: int, kitchen: Kitchen, *, files: bool = Tr
 
 @dataclass
 class _Breakage:
-    """What broke in our code on some item, by who knows what was tried; such an item is not tried again."""
+    """What broke in our code on some item, by who knows what was tried; such an item is not tried again.
+
+    `found` has the lines, each once; `items` the stage and key of each item that ended so.
+    """
 
     found: dict[str, None] = field(default_factory=dict)
+    items: set[tuple[str, str]] = field(default_factory=set)
 
-    def guarding(self, name: str, work: Callable[[], Writes]) -> Writes:
-        """Do the work; what breaks is noted under the name and ends the item."""
+    @contextmanager
+    def guarding(self, stage: str, key: str, name: str) -> Iterator[None]:
+        """Work on an item: what breaks is noted under the name, and ends it. Raises the machine's fault when it was one."""
         try:
-            return work()
+            yield
         except Exception as error:
-            self._note(name, error)
+            if (fault := _fault(error)) is not None:
+                raise fault from fault.__cause__
+            _log(name, error)
+            self.found[f"{name}: {told(error)}"] = None
+            self.items.add((stage, key))
             raise InputError(told(error)) from error
 
-    async def guarding_async(self, name: str, work: Awaitable[Writes]) -> Writes:
-        """The same for a coroutine."""
-        try:
-            return await work
-        except Exception as error:
-            self._note(name, error)
-            raise InputError(told(error)) from error
-
-    def _note(self, name: str, error: Exception) -> None:
-        """Note it. Raises the machine's fault when it was one."""
-        if (fault := _fault(error)) is not None:
-            raise fault from fault.__cause__
-        _log(name, error)
-        self.found[f"{name}: {told(error)}"] = None
+    def others(self, stage: str, tally: Tally) -> list[str]:
+        """The faults of a stage that are none of these."""
+        return [fault for key, fault in tally.faults.items() if (stage, key) not in self.items]
 
 
 def _fault(error: Exception) -> Exception | None:
@@ -183,10 +181,12 @@ async def _run(workshop: Workshop, workflow: Workflow, ordinals: Sequence[int], 
     numbers = {ticket.seed: ticket.ordinal for ticket in tickets}
 
     def make(ticket: Ticket) -> Writes:
-        return broken.guarding(f"making draw {ticket.ordinal}", lambda: materialize(workshop, ticket))
+        with broken.guarding("materialize", ticket.item.key, f"making draw {ticket.ordinal}"):
+            return materialize(workshop, ticket)
 
     def test(candidate: Candidate) -> Writes:
-        return broken.guarding(f"probing draw {numbers[candidate.task.seed]}", lambda: probe(workshop, candidate))
+        with broken.guarding("probe", candidate.item.key, f"probing draw {numbers[candidate.task.seed]}"):
+            return probe(workshop, candidate)
 
     made = await run_items(warehouse, "materialize", [t.item for t in tickets], make, limit=limit)
     mark_near_duplicates(workshop, ROUND, workflow, len(ordinals))
@@ -196,12 +196,12 @@ async def _run(workshop: Workshop, workflow: Workflow, ordinals: Sequence[int], 
     tried = [_tried(warehouse, task, numbers[task.seed]) for task in tasks]
     red = [line for task in tasks for line in _red(warehouse, task)]
     performed: list[Performed] = []
-    faults = {**made.faults, **probed.faults}
+    faults = [*broken.others("materialize", made), *broken.others("probe", probed)]
     good = [task for task, what in zip(tasks, tried, strict=True) if what.accepted]
     if play and good:
         performed, played = await _perform(workshop, workflow, good[0], broken)
-        faults |= played.faults
-    machine = [redacted(fault) for fault in faults.values() if not any(fault in line for line in broken.found)]
+        faults += broken.others("play", played)
+    machine = [redacted(fault) for fault in faults]
     return Smoke(
         tuple(tried), tuple(performed), tuple(dict.fromkeys(red)), workflow.channels if play else (),
         tuple(dict.fromkeys(machine)), tuple(broken.found),
@@ -224,7 +224,8 @@ async def _perform(
             parts += [Part(task, "gui", "oracle/hybrid"), Part(task, "terminal", "oracle/hybrid")]
 
     async def one(part: Part) -> Writes:
-        return await broken.guarding_async(f"playing {part.harness}", play_part(workshop, part))
+        with broken.guarding("play", part.item.key, f"playing {part.harness}"):
+            return await play_part(workshop, part)
 
     items: list[Item[Part]] = [part.item for part in parts]
     tally = await run_items(workshop.warehouse, "play", items, one, limit=workshop.slot_count)

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 import rounds.probe
+import rounds.smoke
 import skills
 from forge.records import (
     DesktopError,
@@ -23,6 +24,7 @@ from forge.records import (
     WarehouseError,
 )
 from preparers.base import PREPARERS
+from rounds.materialize import Ticket
 from rounds.probe import SCRIPT
 from rounds.smoke import WorkshopBench, _Breakage, _what_came, drawn
 from rounds.workshop import Workshop
@@ -64,12 +66,8 @@ def test_a_raw_error_of_a_preparer_is_told_with_the_draw_and_the_place_and_logge
 
 def test_what_breaks_in_our_code_is_logged_and_what_is_raised_on_purpose_is_not(caplog):
     for error in (KeyError("spoiled"), PreparerError("it cannot be laid out")):
-
-        def fail(error: Exception = error) -> Any:
+        with pytest.raises(InputError), _Breakage().guarding("probe", "key", "probing draw 3"):
             raise error
-
-        with pytest.raises(InputError):
-            _Breakage().guarding("probing draw 3", fail)
     (logged,) = caplog.records
     assert logged.getMessage() == "probing draw 3 broke: 'spoiled'"
     assert type(logged.exc_info[1]) is KeyError
@@ -92,8 +90,21 @@ def test_a_fault_of_the_machine_is_never_the_authors(monkeypatch, error, kind):
     with pytest.raises(kind) as caught:
         drawn(workflow(), 3, Kitchen())
     assert str(error).split("\n")[0] in str(caught.value)
-    with pytest.raises(kind):
-        _Breakage().guarding("making draw 3", lambda: drawn(workflow(), 3, Kitchen()))
+    with pytest.raises(kind), _Breakage().guarding("materialize", "key", "making draw 3"):
+        drawn(workflow(), 3, Kitchen())
+
+
+async def test_a_fault_of_the_machine_is_told_also_where_its_words_stand_in_what_broke(workshop, monkeypatch):
+    def fails(_: Workshop, ticket: Ticket) -> Any:
+        raise KeyError("frozen") if ticket.ordinal == 0 else DesktopError("frozen")
+
+    monkeypatch.setattr(rounds.smoke, "materialize", fails)
+    bench = WorkshopBench(workshop)
+    monkeypatch.setattr(bench, "_corners", lambda *_: [0, 1])
+    smoke = await bench.smoke(workflow(), 2, play=False)
+    assert smoke.faults == ("frozen",)
+    (line,) = smoke.broken
+    assert line.startswith("making draw 0: KeyError: 'frozen' (in ")
 
 
 def test_of_a_graders_error_what_was_raised_comes_first_and_no_traceback():
