@@ -179,28 +179,38 @@ def _in_fork(request: Request, connection: Connection, confinement: Confinement)
 def _serve_office(request: Request, grade: Connection, left: float) -> bool:
     """Have a document computed that a grade asks for; False when there is no more to come.
 
-    A grade may ask for anything; what it asks for is computed in the office's box and kept under what was asked.
+    A grade may ask for anything; what it asks for is computed in the office's box and kept under what was asked. A document
+    may have taken over the office: what it answers may be anything too.
     """
     try:
-        operation, source, target = json.loads(grade.recv_bytes(1000))
+        words = json.loads(grade.recv_bytes(1000))
         data = grade.recv_bytes(DOCUMENT_LIMIT)
-        words = (operation, source, target)
-        if request.office is None or any(not isinstance(word, str) or "\0" in word for word in words):
-            return False
-        client = OfficeClient(
-            Path(request.office),
-            clock=Guest.model_validate_json(request.guest).clock,
-            cache=Path(request.office_cache),
-            timeout=min(OFFICE_SECONDS, max(1.0, left)),
-            patience=max(1.0, left),
-        )
-        try:
-            fields, body = client.answer(operation, data, source, target)
-        except DesktopError as error:
-            fields, body = {"error": "silent", "message": error.message}, b""
-        grade.send_bytes(json.dumps(fields).encode())
+    except (OSError, EOFError, ValueError, RecursionError):
+        return False
+    if request.office is None or not isinstance(words, list) or len(words) != 3:
+        return False
+    if any(not isinstance(word, str) or "\0" in word for word in words):
+        return False
+    operation, source, target = words
+    client = OfficeClient(
+        Path(request.office),
+        clock=Guest.model_validate_json(request.guest).clock,
+        cache=Path(request.office_cache),
+        timeout=min(OFFICE_SECONDS, max(1.0, left)),
+        patience=max(1.0, left),
+    )
+    body = b""
+    try:
+        fields, body = client.answer(operation, data, source, target)
+        said = json.dumps(fields)
+    except DesktopError as error:
+        said = json.dumps({"error": "silent", "message": error.message})
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        said = json.dumps({"error": "silent", "message": f"the office's answer is none: {type(error).__name__}"})
+    try:
+        grade.send_bytes(said.encode())
         grade.send_bytes(body)
-    except (OSError, EOFError, ValueError):
+    except OSError:
         return False
     return True
 

@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from verifiers.base import Args, Case, Finding, Tree, check
@@ -132,3 +133,12 @@ def computes(case: Case, args: Nothing) -> Finding:
     """Always right; its evidence is what LibreOffice computes for ~/a.xlsx."""
     assert case.office is not None
     return Finding(1.0, str(case.office.values(case.after.read("~/a.xlsx") or b"", ".xlsx")["Data"]))
+
+
+@check("odd.asks", Nothing)
+def asks(case: Case, args: Nothing) -> Finding:
+    """Always right; asks its server what no grade asks."""
+    server: Connection = case.office._server  # type: ignore[union-attr]
+    server.send_bytes(args.note.encode())
+    server.send_bytes(b"a document")
+    return Finding(1.0, "")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import statistics
+import struct
 import subprocess
 import sys
 import threading
@@ -177,6 +179,59 @@ def test_what_goes_wrong_in_a_grader_is_no_score(
     assert verdict.score is None
     assert said in str(verdict.error)
     assert pool.grade(rubric("odd.counts"), *homes).passed, "the pool goes on"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "7",
+        "null",
+        "[" * 1000,
+        '{"a": 1}',
+        "[1, 2, 3]",
+        '["values", ".xlsx"]',
+        '["a", [], ""]',
+        '["\\ud800", "", ""]',
+        "[",
+    ],
+)
+def test_a_question_that_is_none_harms_nobody(pool: GraderPool, homes: tuple[Path, Path], question: str) -> None:
+    before = servers(pool)
+    verdict = pool.grade(rubric("odd.asks", question), *homes, office_address=homes[0] / "office.sock")
+    assert verdict.passed, verdict.error
+    assert servers(pool) == before, "the servers go on"
+    assert pool.grade(rubric("odd.counts"), *homes).passed
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("7", "TypeError"),
+        ("[" * 100_000, "RecursionError"),
+        ("{}", "KeyError"),
+        ('{"size": "many"}', "TypeError"),
+        ("{", "JSONDecodeError"),
+    ],
+)
+def test_an_answer_that_is_none_is_no_score(homes: tuple[Path, Path], tmp_path: Path, answer: str, said: str) -> None:
+    (homes[1] / "a.xlsx").write_bytes(b"a workbook")
+    with socket.socket(socket.AF_UNIX) as office, started(1) as pool, ThreadPoolExecutor(1) as threads:
+        office.bind(str(tmp_path / "office.sock"))
+        office.listen()
+        threads.submit(answer_once, office, answer.encode())
+        before = servers(pool)
+        verdict = pool.grade(rubric("odd.computes"), *homes, office_address=tmp_path / "office.sock")
+        assert verdict.grading is Grading.GRADER_ERROR
+        assert f"the office's answer is none: {said}" in str(verdict.error)
+        assert servers(pool) == before, "the server goes on"
+
+
+def answer_once(office: socket.socket, answer: bytes) -> None:
+    connection, _ = office.accept()
+    with connection:
+        connection.recv(1 << 16)
+        connection.sendall(struct.pack(">I", len(answer)) + answer)
+        connection.recv(1 << 16)
 
 
 def test_a_file_larger_than_allowed_is_refused(pool: GraderPool, homes: tuple[Path, Path]) -> None:
