@@ -20,6 +20,7 @@ from preparers.files.params import kind_of
 from preparers.files.reading import image_size, read_members, read_text
 from preparers.thunderbird.layout import PROFILE
 from preparers.thunderbird.reading import ReadProfile
+from skills.authoring.room import fitting
 from skills.drawing import Draw
 
 LIMIT = 2500
@@ -57,27 +58,7 @@ def glance(draw: Draw, limit: int = LIMIT) -> str:
         looked = _file(artifact.path, data[artifact.path])
         if looked:
             parts.append(f"{artifact.path}:\n{looked}")
-    return _fitting([part for part in parts if part], limit) or "nothing"
-
-
-def _fitting(parts: list[str], limit: int) -> str:
-    """The parts below one another; no early one takes more than its share of the room, and the last ones may fall away."""
-    shown: list[str] = []
-    left = limit
-    for number, part in enumerate(parts):
-        room = left // 2 if number + 1 < len(parts) else left
-        lines = part.split("\n")
-        kept: list[str] = []
-        for line in lines:
-            if sum(map(len, kept)) + len(kept) + len(line) > max(room, min(left, 300)):
-                break
-            kept.append(line)
-        if not kept:
-            break
-        text = "\n".join(kept if len(kept) == len(lines) else [*kept, "  ..."])
-        shown.append(text)
-        left -= len(text) + 1
-    return "\n".join(shown)
+    return fitting([part for part in parts if part], limit) or "nothing"
 
 
 def _is_plumbing(artifact: Artifact) -> bool:

@@ -21,8 +21,8 @@ from skills.authoring.evidence import picture, rejected, report
 from skills.authoring.outline import outline
 from skills.authoring.port import Bench
 from skills.authoring.readers import Agreement, read_blind
+from skills.authoring.room import cut, level, shared
 from skills.authoring.rubric_writer import write_rubric
-from skills.authoring.shares import cut, level, shared
 from skills.language.located import nearest
 from skills.nodes.llm import Llm
 from skills.workflow import Workflow

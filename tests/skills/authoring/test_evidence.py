@@ -13,7 +13,6 @@ from skills.authoring import breakage
 from skills.authoring.breakage import ROOT, machine_fault, redacted, told
 from skills.authoring.evidence import picture, rejected, report
 from skills.authoring.port import Performed, Smoke, Tried
-from skills.authoring.shares import cut, level, shared
 
 SCRIPT = "step 1 of 1 ended with exit code 1; the last that it said:\nKeyError: 'Total'"
 
@@ -154,24 +153,3 @@ def test_frames_are_ours_wherever_the_checkout_or_the_installed_copy_lies(monkey
         assert not breakage._is_ours(f"{root}/{name}")
     assert not breakage._is_ours("/usr/lib/python3.11/json/decoder.py")
     assert not breakage._is_ours("<string>")
-
-
-@pytest.mark.parametrize(
-    ("sizes", "room", "limit"),
-    [([10, 20], 100, 20), ([100, 100], 100, 50), ([10, 100, 100], 110, 50), ([], 10, 0), ([5], 0, 0)],
-)
-def test_shares_of_a_room(sizes, room, limit):
-    assert level(sizes, room) == limit
-    assert sum(min(size, limit) for size in sizes) <= max(room, 0)
-
-
-def test_a_cut_text_ends_with_a_line_and_says_what_is_missing():
-    text = "\n".join(["one line of twenty ch"] * 20)
-    assert cut(text, 1000, "more") == text
-    short = cut(text, 100, "ask again")
-    assert short.startswith("one line of twenty ch\n" * 3)
-    assert short.endswith("[352 of 439 characters cut; ask again]")
-    assert (
-        shared([("a", "x"), ("b", "y" * 50)], 11, "see {}")
-        == f"## a\n\nx\n\n## b\n\n{'y' * 10}\n[40 of 50 characters cut; see b]"
-    )

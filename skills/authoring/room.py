@@ -1,4 +1,4 @@
-"""Several texts in one answer of bounded length: each has its own share of the room, and says what it lacks."""
+"""Several texts in one answer of bounded length: equal shares, where each says what it lacks, or the first ones first."""
 
 from __future__ import annotations
 
@@ -15,6 +15,26 @@ def shared(parts: Sequence[tuple[str, str]], room: int, more: str) -> str:
     """
     limit = level([len(text) for _, text in parts], room)
     return "\n\n".join(f"## {title}\n\n{cut(text, limit, more.format(title))}" for title, text in parts)
+
+
+def fitting(parts: Sequence[str], room: int) -> str:
+    """The parts below one another, in whole lines: no early one takes more than half of what is left, the last may fall away."""
+    shown: list[str] = []
+    left = room
+    for number, part in enumerate(parts):
+        share = left // 2 if number + 1 < len(parts) else left
+        lines = part.split("\n")
+        kept: list[str] = []
+        for line in lines:
+            if sum(map(len, kept)) + len(kept) + len(line) > max(share, min(left, 300)):
+                break
+            kept.append(line)
+        if not kept:
+            break
+        text = "\n".join(kept if len(kept) == len(lines) else [*kept, "  ..."])
+        shown.append(text)
+        left -= len(text) + 1
+    return "\n".join(shown)
 
 
 def level(sizes: Sequence[int], room: int) -> int:
