@@ -53,7 +53,7 @@ def serve(
 
       forge desktop serve --osworld --slots 2     # ports 5000 and 5001
     """
-    from forge.desktop.limits import SLOT
+    from forge.desktop.limits import SLOT, slot_limits
     from forge.desktop.place import home
     from forge.desktop.pool import SlotPool
     from forge.desktop.server import running, token
@@ -64,7 +64,7 @@ def serve(
 
     settings = Settings()
     count = slots or settings.slots
-    allowed = SLOT.changed(settings.slot_limits if limits is None else limits)
+    allowed = slot_limits(settings) if limits is None else SLOT.changed(limits)
     sweep(home())
     if osworld:
         from forge.desktop.osworld.facade import serve_osworld

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 
 from forge.desktop import Layers, Office, OfficeClient, Slot, SlotPool, chown_home, fingerprint, lay, lease
 from forge.desktop.box import HOME
-from forge.desktop.limits import SLOT, Limits
+from forge.desktop.limits import slot_limits
 from forge.desktop.remote import RemotePool
 from forge.desktop.slot import File
 from forge.desktop.sweep import claim, sweep
@@ -60,11 +60,16 @@ class Workshop:
 
     Attributes:
         run: the run that model calls are counted for: "round-3"; empty: none.
+        limits: what a slot of this machine may use of it.
+
+    Raises:
+        InputError: a setting cannot be.
     """
 
     def __init__(self, settings: Settings | None = None):
         self.settings = settings or Settings()
         self.run = ""
+        self.limits = slot_limits(self.settings)
         self._stack = ExitStack()
         self._lock = threading.RLock()
 
@@ -123,11 +128,6 @@ class Workshop:
         """Writes values while a task is drawn, where an endpoint can."""
         client = self.models.client("writer", self.run, "live")
         return None if client is None else LiveValues(client)
-
-    @_once
-    def limits(self) -> Limits:
-        """What a slot of this machine may use of it."""
-        return SLOT.changed(self.settings.slot_limits)
 
     @_once
     def slots(self) -> SlotPool | RemotePool:

@@ -29,6 +29,7 @@ from pathlib import Path
 
 from forge.desktop.place import remove
 from forge.records.errors import DesktopError, InputError
+from forge.records.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -98,9 +99,20 @@ class Limits:
 MOUNTED = ("home", "tmp")
 """What may be a file system of its own in a slot's folder."""
 SLOT = Limits()
-"""A desktop with its applications."""
+"""A desktop with its applications, where the settings say nothing else."""
 ONE_SHOT = Limits(memory_mb=3072, process_memory_mb=2048, processes=512)
 """One command in a box of its own."""
+
+
+def slot_limits(settings: Settings) -> Limits:
+    """What a slot of this machine may use of it. Raises InputError with the setting's name."""
+    try:
+        return SLOT.changed(settings.slot_limits)
+    except InputError as error:
+        raise InputError(
+            f"FORGE_SLOT_LIMITS = {settings.slot_limits!r}: {error.message}",
+            mend=f"write memory_mb=3000,home_mb=500,cpus=1.5; {error.mend}",
+        ) from None
 
 
 class Group:

@@ -126,3 +126,16 @@ def test_a_model_teacher_without_an_endpoint_says_what_to_set() -> None:
     shown = forge("rollout", "--teacher", "nobody", "--limit", "1", "--json")
     assert shown.returncode == 0  # nothing is accepted yet, so there is nothing to play
     assert json.loads(shown.stdout)["done"] == 0
+
+
+@pytest.mark.parametrize("command", ["stats", "round --dry-run", "desktop serve"])
+def test_limits_of_slots_that_cannot_be_are_told_before_anything_begins(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORGE_SLOT_LIMITS", "memory_mb=lots")
+    monkeypatch.setenv("FORGE_HOME", str(tmp_path / "home"))
+    shown = forge(*command.split())
+    assert shown.returncode == 2
+    assert "FORGE_SLOT_LIMITS = 'memory_mb=lots': 'lots' is no limit for memory_mb" in shown.stderr
+    assert "write memory_mb=3000,home_mb=500,cpus=1.5" in shown.stderr
+    assert not (tmp_path / "home").exists()

@@ -14,10 +14,10 @@ import pytest
 from forge.desktop import limits as limits_
 from forge.desktop.box import run_boxed
 from forge.desktop.enclosure import Enclosure
-from forge.desktop.limits import ONE_SHOT, SLOT, Group, Limits, find_parents, release
+from forge.desktop.limits import ONE_SHOT, SLOT, Group, Limits, find_parents, release, slot_limits
 from forge.desktop.slot import Slot
 from forge.desktop.warden import Warden, folder_size, usage
-from forge.records import DesktopError, ExhaustedError, InputError
+from forge.records import DesktopError, ExhaustedError, InputError, Settings
 from tests.forge.desktop.conftest import becomes
 
 V1 = """24 22 0:21 / {root}/memory rw - cgroup cgroup rw,memory
@@ -212,3 +212,10 @@ def test_limits_as_a_person_writes_them() -> None:
     ):
         with pytest.raises(InputError, match=re.escape(said)):
             SLOT.changed(text)
+
+
+def test_the_setting_of_limits_is_named_where_it_cannot_be() -> None:
+    assert slot_limits(Settings(slot_limits="memory_mb=3000")) == replace(SLOT, memory_mb=3000)
+    with pytest.raises(InputError, match=r"^FORGE_SLOT_LIMITS = 'memory=3': there is no limit 'memory'") as caught:
+        slot_limits(Settings(slot_limits="memory=3"))
+    assert str(caught.value.mend).startswith("write memory_mb=3000,home_mb=500,cpus=1.5; known are memory_mb, ")
