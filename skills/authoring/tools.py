@@ -38,6 +38,9 @@ ONE_CHARACTERS = 40_000
 VALUE_CHARACTERS = 600
 """How much of each value of a draw, unless it was asked for by its name."""
 
+NO_MORE = "that is all that is shown of it"
+"""What is said of something that is cut although it was asked for alone."""
+
 READ_DRAWS = 2
 """On how many draws blind readers look."""
 
@@ -145,11 +148,15 @@ def definitions() -> list[dict[str, Any]]:
 
 @dataclass
 class Result:
-    """What a tool gave back: a text, perhaps a picture, and the outcome when it ended the run."""
+    """What a tool gave back: a text, perhaps a picture, and the outcome when it ended the run.
+
+    `fitted` says that the text's parts have been cut to their room already, and say themselves what they lack.
+    """
 
     text: str
     png: bytes | None = None
     outcome: Outcome | None = None
+    fitted: bool = False
 
 
 @dataclass
@@ -210,8 +217,8 @@ class Toolbox:
             else:
                 log.warning("%s, %s broke: %s", self.subject, name, error, exc_info=error)
                 result = Result(f"This broke: {told(error)}\nAnother way to write it may avoid that.")
-        room = ONE_CHARACTERS if name in ("describe", "draw") else RESULT_CHARACTERS
-        result.text = cut(redacted(result.text), room, "ask for less at once")
+        text = redacted(result.text)
+        result.text = text if result.fitted else cut(text, RESULT_CHARACTERS, "ask for less at once")
         return result
 
     async def _list(self, args: List) -> Result:
@@ -221,7 +228,8 @@ class Toolbox:
         names = list(dict.fromkeys(args.names))
         room = ONE_CHARACTERS if len(names) == 1 else RESULT_CHARACTERS
         parts = [(name, catalogue.describe(args.kind, name)) for name in names]
-        return Result(shared(parts, room, "describe {} alone for all of it"))
+        more = NO_MORE if len(names) == 1 else "describe {} alone for all of it"
+        return Result(shared(parts, room, more), fitted=True)
 
     async def _write(self, args: Write) -> Result:
         draft = self.bag.draft
@@ -239,8 +247,14 @@ class Toolbox:
                 raise InputError(f"the workflow has no name {name!r}", mend=nearest(name, workflow.steps))
         draws = await self.bench.draws(workflow, args.count, args.first)
         room = (ONE_CHARACTERS if args.names else RESULT_CHARACTERS) // len(draws) - 200
-        shown = [_named(d.task, args.names, room) if args.names else _shown(d.task, room) for d in draws]
-        return Result("\n\n".join(f"Draw {n}:\n{text}" for n, text in enumerate(shown, args.first)))
+        if args.names:
+            more = NO_MORE if len(draws) == len(args.names) == 1 else "draw {} alone, with count 1"
+            shown = [_named(d.task, args.names, room, more) for d in draws]
+        else:
+            more = NO_MORE if len(draws) == 1 else "draw fewer at once"
+            shown = [_shown(d.task, room, more) for d in draws]
+        text = "\n\n".join(f"Draw {n}:\n{text}" for n, text in enumerate(shown, args.first))
+        return Result(text, fitted=bool(args.names))
 
     async def _look(self, args: Look) -> Result:
         png = await self.bench.picture(self.bag.draft.load(graded=False), args.draw)
@@ -312,11 +326,9 @@ def _unused(draft: Draft, workflow: Workflow) -> list[str]:
     return sorted(set(draft.files) - set(workflow.source) - banks)
 
 
-def _shown(task: Task, room: int) -> str:
+def _shown(task: Task, room: int, more: str) -> str:
     """A draw in short: every value in its share of the room."""
-    files = cut(
-        ", ".join(f"{a.path} ({a.size} bytes)" for a in task.artifacts if not a.folder), room // 8, "of the files"
-    )
+    files = cut(", ".join(f"{a.path} ({a.size} bytes)" for a in task.artifacts if not a.folder), room // 8, more)
     values = {name: value for name, value in task.resolved.items() if name != "wording"}
     left = room - len(files) - len(task.instruction) - sum(len(name) + 5 for name in values)
     limit = level([len(outline(value, VALUE_CHARACTERS)) for value in values.values()], left)
@@ -324,10 +336,10 @@ def _shown(task: Task, room: int) -> str:
     return "\n".join([task.instruction, *lines, f"  files: {files}"])
 
 
-def _named(task: Task, names: Sequence[str], room: int) -> str:
+def _named(task: Task, names: Sequence[str], room: int, more: str) -> str:
     """Some values of a draw, whole where there is room."""
     parts = [(name, json.dumps(task.resolved[name], ensure_ascii=False, indent=1)) for name in names]
-    return shared(parts, room, "draw it alone, with count 1")
+    return shared(parts, room, more)
 
 
 def _reading(agreement: Agreement, despite: str) -> dict[str, Any]:

@@ -175,6 +175,45 @@ async def test_a_draw_is_short_and_names_come_in_full():
     assert "owner" in said
 
 
+def of_size(name: str, characters: int) -> str:
+    """The workflow with a node whose value is a text of that length."""
+    node = f"  {name}: {{compute: \"${{repeat('0123456789', {characters // 10})}}\"}}\n"
+    return WORKFLOW.replace("  target: {compute:", f"{node}  target: {{compute:")
+
+
+@pytest.mark.parametrize(
+    ("args", "more"),
+    [
+        ({"names": ["long"], "count": 1}, "that is all that is shown of it"),
+        ({"names": ["long"], "count": 2}, "draw long alone, with count 1"),
+        ({"names": ["long", "owner"], "count": 1}, "draw long alone, with count 1"),
+    ],
+)
+async def test_a_long_value_is_cut_once_with_its_own_size_and_what_can_be_done(args, more):
+    tools = toolbox()
+    await written(tools, of_size("long", 90_000))
+    said = await call(tools, "draw", **args)
+    assert said.count(f" of 90002 characters cut; {more}]") == args["count"]
+    assert said.count("characters cut") == args["count"]
+    body, _, rest = said.partition("## long\n\n")[2].partition("\n[")
+    assert rest.startswith(f"{90_002 - len(body)} of ")
+
+
+async def test_a_long_description_that_was_asked_for_alone_is_cut_once(monkeypatch):
+    monkeypatch.setattr(catalogue, "describe", lambda kind, name: "word " * 10_000)
+    said = await call(toolbox(), "describe", kind="banks", names=["x"])
+    assert said.endswith("\n[10001 of 50000 characters cut; that is all that is shown of it]")
+
+
+@pytest.mark.parametrize(("count", "more"), [(1, "that is all that is shown of it"), (3, "draw fewer at once")])
+async def test_files_of_a_draw_that_are_cut_say_what_can_be_done(count, more):
+    items = ", ".join(f"{{kind: text, path: {'x' * 100}{n}.txt, text: a}}" for n in range(60))
+    tools = toolbox()
+    await written(tools, WORKFLOW.replace("items: [", f"items: [{items}, "))
+    said = await call(tools, "draw", count=count)
+    assert said.count(f"characters cut; {more}]") == count
+
+
 async def test_every_draw_and_every_value_has_its_share():
     names = "".join(f'  n{k}: {{compute: "${{range({k}, {k} + 300)}}"}}\n' for k in range(40))
     tools = toolbox()
