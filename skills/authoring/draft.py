@@ -70,6 +70,7 @@ class Draft:
         files: `workflow.yaml` (without `rubric`), `wording.yaml`, scripts, own banks.
         rubric: the criteria.
         basis: hash of what the rubric depends on, as it was when it was written; see `needs_rubric`.
+        missing: what the rubric's writer found that the task needs a check for and the rubric cannot state.
         notes: what the author has said about its rubrics so far; every later writer is told all of it.
     """
 
@@ -77,6 +78,7 @@ class Draft:
     files: dict[str, str] = field(default_factory=dict)
     rubric: tuple[CriterionText, ...] = ()
     basis: str = ""
+    missing: str = ""
     notes: list[str] = field(default_factory=list)
 
     def write(self, files: dict[str, str]) -> None:
@@ -168,13 +170,15 @@ class Draft:
     def to_json(self) -> dict[str, Any]:
         """For keeping; `from_json` reads it back."""
         rubric = [c.model_dump(by_alias=True) for c in self.rubric]
-        return {"files": self.files, "rubric": rubric, "basis": self.basis, "notes": self.notes}
+        said = {"basis": self.basis, "missing": self.missing, "notes": self.notes}
+        return {"files": self.files, "rubric": rubric, **said}
 
     @classmethod
     def from_json(cls, skill: Skill, value: dict[str, Any]) -> Draft:
         """The draft that `to_json` kept."""
         rubric = tuple(CriterionText.model_validate(c) for c in value["rubric"])
-        return cls(skill, dict(value["files"]), rubric, value["basis"], list(value.get("notes", [])))
+        notes = list(value.get("notes", []))
+        return cls(skill, dict(value["files"]), rubric, value["basis"], value.get("missing", ""), notes)
 
     def _criteria(self, root: dict[str, Any], graded: bool) -> str:
         if graded:

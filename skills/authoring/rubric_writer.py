@@ -37,6 +37,8 @@ VALUE_CHARACTERS = 1200
 FAULTS = 8
 """Faults that are told at once."""
 
+_NOTHING = ("", "-", "n/a", "no", "none", "nothing", "nothing is missing")
+
 _OWN_GATES = ("facts", "rubric")
 """Gates that a rubric alone can fail."""
 
@@ -100,7 +102,8 @@ async def write_rubric(
         raise UnusableReplyError(f"no usable rubric after {ATTEMPTS} attempts; last: {wrong[0][:500]}")
     draft.rubric = tuple(best[0].criteria)
     draft.basis = draft.current_basis()
-    return _remarks(best[0].missing.strip(), best[1], hidden(workflow))
+    draft.missing = _stated(best[0].missing)
+    return _remarks(draft.missing, best[1], hidden(workflow))
 
 
 def faults(workflow: Workflow, draws: Sequence[Draw]) -> list[str]:
@@ -144,6 +147,12 @@ def hidden(workflow: Workflow) -> tuple[str, ...]:
     while more := {name for name, by in readers.items() if by and by <= found} - found:
         found |= more
     return tuple(sorted(found & workflow.nodes.keys()))
+
+
+def _stated(missing: str) -> str:
+    """What is missing; empty where the writer only says in words that nothing is."""
+    said = missing.strip()
+    return "" if said.casefold().rstrip(".!") in _NOTHING else said
 
 
 def _remarks(missing: str, wrong: Sequence[str], unseen: Sequence[str]) -> str:

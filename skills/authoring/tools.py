@@ -41,6 +41,13 @@ VALUE_CHARACTERS = 600
 NO_MORE = "that is all that is shown of it"
 """What is said of something that is cut although it was asked for alone."""
 
+MISSING = (
+    "Not yet: the rubric's writer misses a check for: {}\n"
+    "Change the draft so that its instructions do not need it, and have the rubric written again with `ask_rubric`; or, "
+    "where a check or a name of the draft can express it, say in `ask_rubric` which; or end with `give_up` as needs_check."
+)
+"""What is said to who submits while the latest rubric leaves something ungraded."""
+
 READ_DRAWS = 2
 """On how many draws blind readers look."""
 
@@ -281,6 +288,8 @@ class Toolbox:
         workflow = self.bag.draft.load(graded=True)
         if below := self._below(workflow, graded=True):
             return Result("\n\n".join(part for part in (said, f"Not yet:{below}") if part))
+        if missing := self.bag.draft.missing:
+            return Result("\n\n".join(part for part in (said, MISSING.format(missing)) if part))
         count = self.brief.smoke if self.brief.mode == "workflow" else 1
         smoke = await self.bench.smoke(workflow, count, play=True)
         self.bag.acceptance = smoke.share

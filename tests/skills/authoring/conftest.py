@@ -97,13 +97,14 @@ GOOD = write(workflow__yaml=WORKFLOW, wording__yaml=WORDING)
 class Scripted:
     """Answers the author's turns from a list, and all other questions by their kind.
 
-    `questions` holds every question as text; `asked` counts them by kind.
+    `questions` holds every question as text; `missing` has what the next rubrics say that they miss.
     """
 
     def __init__(self, turns: Sequence[Reply | Exception], comparison: dict[str, list[str]] | None = None):
         self.turns = list(turns)
         self.comparison = comparison or {"ungraded": [], "unasked": [], "ambiguous": []}
         self.questions: list[tuple[str, str]] = []
+        self.missing: list[str] = []
         self.budget = Budget()
 
     def within(self, **more: Any) -> Scripted:
@@ -122,7 +123,7 @@ class Scripted:
     async def typed(self, messages: Sequence[Mapping[str, Any]], model: Any, **more: Any) -> Any:
         self.questions.append((model.__name__, json.dumps(list(messages))))
         answers = {
-            "RubricText": {"criteria": CRITERIA, "missing": ""},
+            "RubricText": {"criteria": CRITERIA, "missing": self.missing.pop(0) if self.missing else ""},
             "Reading": {"must": ["The file holds the name."], "stays": [], "unclear": ""},
             "Reconstruction": {"instruction": "Write the name into the file."},
             "Comparison": self.comparison,

@@ -249,6 +249,26 @@ async def test_files_that_nothing_uses_are_noted_and_keep_a_draft_from_being_pro
     assert "nothing uses" not in said
 
 
+async def test_what_the_rubrics_writer_misses_stands_until_it_misses_it_no_more():
+    model, bench = Scripted([]), PaperBench()
+    model.missing = ["how the name is set", "how the name is set", "None."]
+    tools = toolbox(bench, model)
+    await written(tools)
+    refused = await call(tools, "submit")
+    assert "Not yet: the rubric's writer misses a check for: how the name is set\nChange the draft" in refused
+    for way in ("`ask_rubric`", "`give_up` as needs_check"):
+        assert way in refused
+    other = await written(tools, WORKFLOW.replace("owner's name into", "name of its owner into", 1))
+    assert other.startswith("Written.")
+    tools.bag = Bag.from_json(SKILL, json.loads(json.dumps(tools.bag.to_json())))  # kept, and taken up again
+    assert "misses a check for: how the name is set" in await call(tools, "submit")
+    assert "It misses a check for: how the name is set" in await call(tools, "ask_rubric", note="as plain text")
+    assert (await tools.call("submit", "{}")).outcome is None
+    assert bench.smokes == []
+    assert "misses" not in await call(tools, "ask_rubric", note="any form will do")
+    assert (await tools.call("submit", "{}")).outcome is Outcome.AUTHORED
+
+
 class PartlyBench(PaperBench):
     """Every batch is sound, but the draw number 2 of it is rejected."""
 
