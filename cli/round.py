@@ -36,9 +36,10 @@ def round_(
     import os
     import sys
 
+    from forge.desktop.limits import slot_limits
     from forge.records import Settings
 
-    Settings()  # what is wrong there is told before Prefect starts
+    slot_limits(Settings())  # what is wrong there is told before Prefect starts
     if dry_run:
         _preview(tasks, skill or [], number, even, as_json)
         return

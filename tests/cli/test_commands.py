@@ -128,7 +128,7 @@ def test_a_model_teacher_without_an_endpoint_says_what_to_set() -> None:
     assert json.loads(shown.stdout)["done"] == 0
 
 
-@pytest.mark.parametrize("command", ["stats", "round --dry-run", "desktop serve"])
+@pytest.mark.parametrize("command", ["stats", "round", "round --dry-run", "desktop serve"])
 def test_limits_of_slots_that_cannot_be_are_told_before_anything_begins(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
