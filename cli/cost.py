@@ -11,9 +11,10 @@ def cost(
     run: Annotated[str, typer.Option(help="Only one run, such as round-3. Default: the whole ledger.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a script.")] = False,
 ) -> None:
-    """Tokens and dollars: recurring, one-off authoring, rejected and wasted apart; what a task costs; the break-even.
+    """Tokens and dollars: recurring, one-off authoring, rejected, unfinished and wasted apart; what a task costs; the break-even.
 
-    A task's recurring tokens are told alone, and with authoring spread over 20, 100 and 500 tasks a workflow.
+    A task's recurring tokens are told alone, and with authoring spread over 20, 100 and 500 tasks a workflow. Unfinished is what
+    was paid for skills whose authoring has not ended; it counts as authoring, as what was rejected does.
 
     Examples:
 
@@ -38,9 +39,6 @@ def cost(
         "By stage", ["stage", "calls", "tokens", "US$"],
         [(name, s["calls"], s["tokens"], usd(s["usd"])) for name, s in found["by_stage"].items()],
     )  # fmt: skip
-    for name, tasks in found["break_even"].items():
-        if tasks is not None:
-            print(f"cheaper than {name.replace('_', ' ')} from {tasks} tasks a workflow on")
     lost = found["open_calls"]
     if lost["calls"]:
         print(f"{lost['calls']} calls have not ended; they may have used {lost['tokens']} tokens, ${lost['usd']:.4f}")

@@ -56,8 +56,11 @@ def test_cost_for_scripts_and_for_people(home):
     assert found["recurring_tokens_per_accepted_task"] == {"20": 550.0, "100": 510.0, "500": 502.0}
     assert found["parts"]["unfinished"]["tokens"] == 1000  # no row says how that authoring ended
     assert found["tokens_per_accepted_task"]["20"] == 550 + 1000 / 20
-    table = forge(home, "cost").stdout
-    assert "cheaper than paper per task agents from 1 tasks a workflow on" in table
+    assert found["break_even"] == {"baseline": None, "paper_per_task_agents": 1}
+    tables = forge(home, "cost").stdout
+    cells = {line.split("│")[1].strip(): line.split("│")[2:-1] for line in tables.splitlines() if "│" in line}
+    assert cells["paper: one by one"][-2].strip() == "1"
+    assert cells["unfinished"][:2] == ["     1 ", "   1000 "]
 
 
 def test_a_plan_is_told_before_and_checked_after(home):
