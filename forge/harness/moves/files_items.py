@@ -25,11 +25,20 @@ from forge.harness.moves.general import (
     press,
 )
 from forge.harness.moves.hands import Hands
+from forge.harness.moves.installed import installed
+from forge.harness.moves.lists import ExpandArgs, RowArgs, expand, row
 from forge.records import Element
 from forge.records.guest import USER
 
 Who = Literal["Nobody", "Only owner", "Only owner and group", "Anyone"]
 PROPERTIES = "File Properties"
+
+TRIES = 3
+"""How often a file is opened with a program. A command line is at times forgotten by the file manager without a word: it
+writes an entry for it and looks it up before GLib has noticed the new file (about one time in three, homes being in memory)."""
+
+OPENS = 10.0
+"""Seconds in which a program's window appears."""
 
 
 class MakeFileArgs(MoveArgs):
@@ -150,7 +159,7 @@ class OpenWithArgs(ItemArgs):
 
 @move("open_with", OpenWithArgs)
 def open_with(hands: Hands, args: OpenWithArgs) -> Acts:
-    """Open a file of the folder in view with a program, by its command."""
+    """Open a file of the folder in view with a program: one of the installed applications, else by its command line."""
     dialog, known = "Choose Application", {window.id for window in hands.slot.windows()}
 
     def opened() -> bool:
@@ -158,13 +167,18 @@ def open_with(hands: Hands, args: OpenWithArgs) -> Acts:
             return hands.window(args.title) is not None
         return any(window.id not in known and window.title != dialog for window in hands.slot.windows())
 
-    for _ in (1, 2):
+    entry = installed(args.command)
+    for _ in range(TRIES):
         yield from context_menu_on(hands, lambda: item(hands, args.name), ("Open With...",), opens=dialog, fx=0.05)
-        entry = partial(hands.look, None, "text", app=APP, within=dialog)
-        yield hands.click(hands.find("Custom Command Line", "page tab", app=APP, within=dialog), until=entry)
-        hands.wait(entry, "no field for a command appeared")
-        yield from fill(hands, FillArgs(text=f"{args.command} %f", within=dialog))
+        if entry is not None:
+            yield from expand(hands, ExpandArgs(name=entry.group, within=dialog))
+            yield from row(hands, RowArgs(name=entry.name, within=dialog))
+        else:
+            field = partial(hands.look, None, "text", app=APP, within=dialog)
+            yield hands.click(hands.find("Custom Command Line", "page tab", app=APP, within=dialog), until=field)
+            hands.wait(field, "no field for a command appeared")
+            yield from fill(hands, FillArgs(text=f"{args.command} %f", within=dialog))
         yield from press(hands, PressArgs(button="OK", dialog=dialog))
-        if hands.becomes(opened, 10.0):
+        if hands.becomes(opened, OPENS):
             return
-    raise MoveError(f"{args.command!r} shows no window for {args.name!r}")
+    raise MoveError(f"{args.command!r} shows no window for {args.name!r}, {TRIES} times tried, {OPENS:g} s each")

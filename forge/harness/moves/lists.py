@@ -90,8 +90,10 @@ def expand(hands: Hands, args: ExpandArgs) -> Acts:
         return
     done = partial(is_so, hands, element, is_open)
     yield hands.click(element, fx=_left(element))
-    for keys in ("Right", "shift+Right", "plus") if args.open else ("Left", "shift+Left", "minus"):
-        yield hands.key(keys, until=done)
+    arrow, sign = ("Right", "plus") if args.open else ("Left", "minus")
+    in_gtk = element.role == "table cell"  # there an arrow alone goes from cell to cell
+    for chord in (f"shift+{arrow}", arrow, sign) if in_gtk else (arrow, f"shift+{arrow}", sign):
+        yield hands.key(chord, until=done)
         if hands.becomes(done, 0.7):
             return
     yield hands.click(element, "double_click", fx=_left(element), until=done)

@@ -59,6 +59,8 @@ def test_things_are_made_dragged_linked_deleted_and_given_rights(play_for_real: 
             {"set_permissions": {"name": "b.txt", "execute": "Only owner", "view": "Only owner"}},
             {"delete_item": "c.txt"},
             {"open_with": {"name": "empty list.txt", "command": "mousepad", "title": "*empty list.txt - Mousepad"}},
+            {"switch_window": "Documents"},
+            {"open_with": {"name": "b.txt", "command": "xfce4-terminal -x less"}},
         ],
         files=FILES,
         start=[("files", "~/Documents")],
