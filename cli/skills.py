@@ -238,8 +238,8 @@ def author(
 ) -> None:
     """Let a model author workflows: it drafts, tries, mends and submits; what passes is promoted into the library.
 
-    Needs an endpoint for the role `author`. A run that was interrupted goes on with the same conversation. Every turn and
-    call has a line on standard error.
+    Needs an endpoint for the role `author`. A run that was interrupted goes on with the same conversation; one that had
+    ended, also for want of budget, is begun anew by --afresh. Every turn and call has a line on standard error.
 
     Examples:
 
@@ -269,6 +269,7 @@ def author(
         model = model_for(workshop, "author")
         for each in commissions if afresh else ():
             start_afresh(workshop, each)
+        ended = {each.skill.id for each in commissions if workshop.warehouse.claims.is_done("author", each.key)}
         with Bars() as bars:
             tell = (lambda line: None) if quiet else bars.say
             job = author_all(workshop, commissions, model, limit=parallel, progress=bars, tell=tell)
@@ -280,6 +281,10 @@ def author(
         print_json({"authorings": rows, "faults": tally.faults})
     else:
         print_table("Authored", list(AUTHORED.values()), [[r[c] for c in AUTHORED] for r in rows])
+    for row in rows:
+        if row["skill"] in ended:
+            again = "nothing was asked for; --afresh begins it anew, with a budget of its own"
+            typer.echo(printable(f"{row['skill']}: had ended before as {row['outcome']}; {again}"), err=True)
     for key, fault in tally.faults.items():
         typer.echo(printable(f"{key}: {fault}"), err=True)
     if tally.faults:

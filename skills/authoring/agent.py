@@ -20,7 +20,7 @@ from forge.llm.port import ChatModel
 from forge.llm.prompts import Prompt
 from forge.llm.reply import Reply
 from forge.records import BudgetError, ModelError
-from skills.authoring.brief import Brief, Outcome, Report
+from skills.authoring.brief import Brief, Limits, Outcome, Report
 from skills.authoring.catalogue import workflow_text
 from skills.authoring.draft import Draft
 from skills.authoring.port import Bench
@@ -31,8 +31,8 @@ EXAMPLE = "calc.formula.total-below-column"
 WHOLE = 12
 """How many of the latest tool results the author is shown whole; of older ones the beginning stays."""
 BEGINNING = 300
-FEW_TURNS, FEW_TOKENS = 10, 0.25
-"""Turns, and the share of the budget, below which every result says how much is left."""
+FEW_TURNS, FEW = 10, 0.25
+"""Turns, and the share of tokens and of time, below which every result says how much is left."""
 
 Tell = Callable[[str], None]
 """Says one line of progress to whoever watches."""
@@ -80,18 +80,20 @@ async def author(
     toolbox = Toolbox(brief, bag, bench, model, subject)
     began = time.monotonic()
 
+    def seconds() -> float:
+        return spent + time.monotonic() - began
+
     def keep(outcome: Outcome | None = None) -> None:
         keeper.save(
             {
                 **state, "messages": messages, "bag": bag.to_json(), "steps": steps, "outcome": outcome,
-                "seconds": spent + time.monotonic() - began,
+                "seconds": seconds(),
             }
         )  # fmt: skip
 
     def ended(outcome: Outcome, reason: str = "", mend: str | None = None) -> tuple[Report, Draft]:
-        seconds = spent + time.monotonic() - began
         report = Report(
-            outcome, reason or bag.reason, bag.version, steps, seconds, bag.lessons, bag.readers, bag.acceptance,
+            outcome, reason or bag.reason, bag.version, steps, seconds(), bag.lessons, bag.readers, bag.acceptance,
             mend or "",
         )  # fmt: skip
         tell(f"{outcome}{f': {report.reason}' if report.reason else ''}")
@@ -106,14 +108,14 @@ async def author(
                 tell(f"{name} {_gist(call['function']['arguments'])}".rstrip())
                 result = await toolbox.call(name, call["function"]["arguments"])
                 tell(f"{name}: {_line(result.text)}")
-                result.text += left(model, brief.limits.steps - steps)
+                result.text += left(model, brief.limits, steps, seconds())
                 messages += _answers(call["id"], result)
                 keep(result.outcome)
                 if result.outcome is not None:
                     return ended(result.outcome)
             if steps >= brief.limits.steps:
                 return ended(Outcome.BUDGET, f"{steps} turns were used up")
-            if spent + time.monotonic() - began > brief.limits.seconds:
+            if seconds() > brief.limits.seconds:
                 return ended(Outcome.BUDGET, f"{brief.limits.seconds:g} s were used up")
             reply = await model.chat(
                 _sent(messages),
@@ -136,13 +138,22 @@ async def author(
         return ended(Outcome.ENDPOINT_DOWN, error.message, error.mend)
 
 
-def left(model: ChatModel, turns: int) -> str:
-    """What is left of turns and tokens, in a line for the author; nothing while there is plenty."""
+def left(model: ChatModel, limits: Limits, steps: int, seconds: float) -> str:
+    """What is left of turns, tokens and time, in a line for the author; nothing while there is plenty.
+
+    Args:
+        model: its budget says what is left of the tokens.
+        limits: of the run.
+        steps: turns that were used.
+        seconds: that were used.
+    """
     budget: Budget | None = getattr(model, "budget", None)
-    share = 1.0 if budget is None else budget.share_left()
-    if turns >= FEW_TURNS and share > FEW_TOKENS:
+    share, turns, rest = 1.0 if budget is None else budget.share_left(), limits.steps - steps, limits.seconds - seconds
+    late = rest <= FEW * limits.seconds
+    if turns >= FEW_TURNS and share > FEW and not late:
         return ""
-    return f"\n[Left: {turns} turns, about {5 * round(20 * share)} % of the tokens.]"
+    clock = f", {max(0.0, rest):,.0f} seconds" if late else ""
+    return f"\n[Left: {turns} turns, about {5 * round(20 * share)} % of the tokens{clock}.]"
 
 
 def _opening(brief: Brief) -> Prompt:

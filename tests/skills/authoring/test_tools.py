@@ -289,25 +289,31 @@ async def test_draws_that_a_sound_batch_rejected_are_named(complaints):
 
 
 @pytest.mark.parametrize(
-    ("turns", "spent", "said"),
+    ("turns", "spent", "seconds", "said"),
     [
-        (10, 0, ""),
-        (9, 0, "\n[Left: 9 turns, about 100 % of the tokens.]"),
-        (30, 740, ""),
-        (30, 760, "\n[Left: 30 turns, about 25 % of the tokens.]"),
-        (1, 980, "\n[Left: 1 turns, about 0 % of the tokens.]"),
+        (10, 0, 0, ""),
+        (9, 0, 0, "\n[Left: 9 turns, about 100 % of the tokens.]"),
+        (30, 740, 0, ""),
+        (30, 760, 0, "\n[Left: 30 turns, about 25 % of the tokens.]"),
+        (1, 980, 0, "\n[Left: 1 turns, about 0 % of the tokens.]"),
+        (30, 0, 1499, ""),
+        (30, 0, 1600, "\n[Left: 30 turns, about 100 % of the tokens, 400 seconds.]"),
+        (30, 0, 2100, "\n[Left: 30 turns, about 100 % of the tokens, 0 seconds.]"),
     ],
 )
-async def test_what_is_left_is_said_when_it_is_little(turns, spent, said):
+async def test_what_is_left_is_said_when_it_is_little(turns, spent, seconds, said):
     budget = Budget(tokens=1000, source=lambda: (spent, 0.0))
-    assert left(Scripted([]).within(budget=budget), turns) == said
+    limits = Limits(steps=40, seconds=2000)
+    assert left(Scripted([]).within(budget=budget), limits, 40 - turns, seconds) == said
 
 
 async def test_the_limits_that_are_told_are_those_that_hold(keeper):
     looking = calls(("list", {"kind": "nodes"}))
     first = Scripted([looking, ModelError("down")])
-    await author(Brief(SKILL, limits=Limits(steps=12, tokens=5000)), first, PaperBench(), keeper, subject="s")
-    assert "You have 12 turns, and 5,000 tokens" in json.loads(first.questions[0][1])[0]["content"]
+    await author(Brief(SKILL, limits=Limits(12, 5000, 1800.0)), first, PaperBench(), keeper, subject="s")
+    told = json.loads(first.questions[0][1])[0]["content"]
+    assert "You have 12 turns, and 5,000 tokens" in told
+    assert "and all that it sets off, and 1,800 seconds;" in told
     more = Scripted([looking, ModelError("down")])
     await author(Brief(SKILL, limits=Limits(steps=11)), more, PaperBench(), keeper, subject="s")
     sent = json.loads(more.questions[0][1])
