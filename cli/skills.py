@@ -249,7 +249,7 @@ def author(
     """
     import asyncio
 
-    from forge.records import Settings
+    from forge.records import InputError, Settings
     from forge.records.printable import printable
     from rounds.author import Commission, author_all, skill_of, start_afresh
     from rounds.models import choosing
@@ -260,6 +260,10 @@ def author(
     from skills.loading import own_folder
     from warehouse.authorings import list_authorings
 
+    if single and into is not None:
+        raise InputError(
+            "--single-task promotes nothing, so --into has no meaning with it", mend="leave one of them out"
+        )
     limits = Limits(steps=steps, tokens=tokens)
     mode: Mode = "task" if single else "workflow"
     library = (into or own_folder()).resolve()

@@ -33,3 +33,11 @@ def test_a_run_that_had_ended_for_want_of_budget_says_how_to_begin_anew(tmp_path
         third = author(tmp_path, server, "--afresh")
         assert len(server.requests) == 2, third.stderr
         assert "had ended before" not in third.stderr
+
+
+def test_a_single_task_is_promoted_nowhere_so_that_a_library_for_it_is_refused(tmp_path: Path) -> None:
+    with serve(lambda body: "") as server:
+        shown = author(tmp_path, server, "--single-task", "--into", str(tmp_path / "library"))
+    assert shown.returncode == 2
+    assert "--single-task promotes nothing, so --into has no meaning with it" in shown.stderr
+    assert server.requests == []

@@ -211,7 +211,13 @@ async def test_the_baseline_makes_one_task(keeper):
     report, _ = await run(model, keeper, bench, mode="task")
     assert report.outcome is Outcome.AUTHORED
     assert bench.smokes == [(1, True)]
-    assert "ONE single task" in model.questions[0][1]
+    told = json.loads(model.questions[0][1])[0]["content"]
+    assert "ONE single task" in told
+    assert "One skeleton in one voice is enough." in told
+    assert "20 skeletons" not in told.partition("# An example from the library")[0]
+    workflows = Scripted([give_up()])
+    await run(workflows, MemoryKeeper())
+    assert "At least 20 skeletons in at least 3 voices" in workflows.questions[0][1]
 
 
 async def test_lessons_are_left_and_handed_on(keeper):
