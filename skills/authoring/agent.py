@@ -19,7 +19,7 @@ from forge.llm import Budget
 from forge.llm.port import ChatModel
 from forge.llm.prompts import Prompt
 from forge.llm.reply import Reply
-from forge.records import BudgetError, ModelError
+from forge.records import BudgetError, Guest, ModelError
 from skills.authoring.brief import Brief, Limits, Outcome, Report
 from skills.authoring.catalogue import workflow_text
 from skills.authoring.draft import Draft
@@ -159,7 +159,7 @@ def left(model: ChatModel, limits: Limits, steps: int, seconds: float) -> str:
 def _opening(brief: Brief) -> Prompt:
     return PROMPTS.render(
         "author", skill=brief.skill, mode=brief.mode, limits=brief.limits, lessons=brief.lessons,
-        example=workflow_text(EXAMPLE),
+        example=workflow_text(EXAMPLE), guest=Guest(),
     )  # fmt: skip
 
 

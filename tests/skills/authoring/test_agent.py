@@ -230,4 +230,15 @@ async def test_lessons_are_left_and_handed_on(keeper):
     report, _ = await run(model, keeper, lessons=("quote paths in bash",))
     assert report.outcome is Outcome.NEEDS_CHECK
     assert report.lessons == ["files.tree wants text, not content"]
-    assert "quote paths in bash" in model.questions[0][1]
+    told = json.loads(model.questions[0][1])[0]["content"]
+    assert "quote paths in bash" in told
+    assert "Where one contradicts what `describe` says, `describe` is right" in told
+
+
+async def test_the_author_is_told_what_day_it_is_in_the_guest(keeper):
+    model = Scripted([calls(GOOD), give_up()])
+    _, draft = await run(model, keeper)
+    told = json.loads(model.questions[0][1])[0]["content"]
+    (draw,) = await PaperBench().draws(draft.load(graded=False), 1)
+    assert (draw.task.guest.clock, draw.task.guest.timezone) == ("2026-03-16T09:30:00", "Europe/Berlin")
+    assert "it is Monday, 2026-03-16, 09:30 in the guest, in Europe/Berlin" in told
