@@ -27,7 +27,7 @@ from forge.records import Channel, DesktopError, Grading, Settings, Task, Trajec
 from rounds.items import Item, Progress, Writes, run_items
 from rounds.materialize import Ticket, materialize
 from rounds.play import Part, play_part
-from rounds.register import choose, register
+from rounds.register import Wish, choose, register
 from rounds.terminal import print_table
 from rounds.workshop import Workshop
 from skills import Workflow
@@ -104,7 +104,7 @@ def measure(
     outcomes: list[Outcome] = []
     for count in slots:
         with Workshop(Settings(home=folder, slots=count)) as workshop:
-            plan = register(workshop.warehouse, workflows, tasks=draws, round=1)
+            plan = register(workshop.warehouse, Wish(workflows, tasks=draws, round=1))
             tasks = {w.version: draw_tasks(workshop, plan.round, w, draws, progress) for w in plan.workflows}
             outcomes += _play(workshop, plan.workflows, tasks, draws, progress)
     return outcomes

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.report import Figure, options, show
 from forge.records import Settings
-from rounds.register import choose, register
+from rounds.register import Wish, choose, register
 from rounds.round import prepare
 from rounds.workshop import Workshop
 
@@ -19,7 +19,7 @@ def rate(patterns: list[str], tasks: int) -> tuple[int, float]:
     """Probe `tasks` draws of every matching skill in a new warehouse. Returns the tasks and the seconds they took."""
     with tempfile.TemporaryDirectory() as folder, Workshop(Settings(home=Path(folder))) as workshop:
         workflows = choose(patterns)
-        plan = register(workshop.warehouse, workflows, tasks=tasks)
+        plan = register(workshop.warehouse, Wish(workflows, tasks=tasks))
         # one task first: LibreOffice and the graders' server are up before the clock starts
         asyncio.run(prepare(workshop, plan.round, workflows[:1], {workflows[0].version: 1}))
         done = 1

@@ -34,7 +34,7 @@ def plan(
     from rounds.plan_check import checked
     from rounds.plan_tables import by_skill, expected
     from rounds.plan_tables import check as check_table
-    from rounds.register import choose, preview
+    from rounds.register import Wish, choose, preview
     from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
 
@@ -46,7 +46,7 @@ def plan(
                     f"round {number} has no forecast", mend="`forge plan --check` lists those that have one"
                 )
         else:
-            planned = preview(workshop.warehouse, choose(skill or []), tasks=tasks, even=even, named=skill or [])
+            planned = preview(workshop.warehouse, Wish(choose(skill or []), tasks=tasks, even=even, named=skill or []))
             found = forecast(workshop, planned)
     if check or number is not None:
         print_json(rows) if as_json else print_table(*check_table(rows))

@@ -53,12 +53,12 @@ def round_(
 def _preview(tasks: int, skills: list[str], number: int | None, even: bool, as_json: bool) -> None:
     from rounds.plan import forecast
     from rounds.plan_tables import by_skill, expected
-    from rounds.register import choose, preview
+    from rounds.register import Wish, choose, preview
     from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
 
     with Workshop() as workshop:
-        plan = preview(workshop.warehouse, choose(skills), tasks=tasks, round=number, even=even, named=skills)
+        plan = preview(workshop.warehouse, Wish(choose(skills), tasks=tasks, round=number, even=even, named=skills))
         found = forecast(workshop, plan)
     if as_json:
         print_json({"round": plan.round, "skills": plan.rows, "forecast": found})

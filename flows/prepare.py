@@ -10,7 +10,7 @@ from flows.heartbeat import alive
 from flows.naming import by_round
 from flows.progress import progress
 from flows.reporting import fail_on_faults, table
-from rounds.register import choose, register
+from rounds.register import Wish, choose, register
 from rounds.round import prepare as prepare_tasks
 from rounds.workshop import Workshop
 
@@ -19,7 +19,7 @@ from rounds.workshop import Workshop
 def prepare_batch(round: int | None, skills: list[str], tasks: int) -> dict[str, str]:
     """One batch: all draws of the chosen skills, with bounded concurrency inside. Returns the faults left over."""
     with Workshop() as workshop, progress() as shown:
-        plan = register(workshop.warehouse, choose(skills), tasks=tasks, round=round, named=skills)
+        plan = register(workshop.warehouse, Wish(choose(skills), tasks=tasks, round=round, named=skills))
         tally = asyncio.run(prepare_tasks(workshop, plan.round, plan.workflows, plan.draws, shown))
     return tally.faults | ({"budget": tally.budget} if tally.budget else {})
 

@@ -24,7 +24,7 @@ from flows.reporting import fail_on_faults, table
 from forge.records import ForgeError, InputError
 from forge.records.printable import printable
 from rounds.plan_check import checked
-from rounds.register import choose, register
+from rounds.register import Wish, choose, register
 from rounds.round import run_round
 from rounds.workshop import Workshop
 
@@ -33,7 +33,7 @@ from rounds.workshop import Workshop
 def round_batch(round: int | None, skills: list[str], tasks: int, even: bool) -> dict[str, Any]:
     """Register, prepare, probe and play one round with bounded concurrency inside. Returns its report."""
     with Workshop() as workshop, progress() as shown:
-        plan = register(workshop.warehouse, choose(skills), tasks=tasks, round=round, even=even, named=skills)
+        plan = register(workshop.warehouse, Wish(choose(skills), tasks=tasks, round=round, even=even, named=skills))
         report = asyncio.run(run_round(workshop, plan, shown))
     return {**asdict(report), "complete": report.complete}
 

@@ -18,7 +18,7 @@ from forge.records import BudgetError, InputError, ModelError, Skill, SkillState
 from preparers.base import PREPARERS
 from rounds.author import Commission, author_all
 from rounds.items import Progress
-from rounds.register import Plan, choose, preview, register, round_of
+from rounds.register import Plan, Wish, choose, preview, register, round_of
 from rounds.workshop import Workshop
 from skills.authoring.brief import Limits
 from skills.expand import expand
@@ -90,20 +90,25 @@ async def skill_expand(workshop: Workshop, order: Order, progress: Progress | No
             f"no endpoint for the role author: with one, {many} of {len(_open(apps))} open skills would be authored, and "
             "new ones proposed"
         )
-    number = round_of(workshop.warehouse, choose(order.skills), tasks=order.tasks, round=order.round)
+    number = round_of(workshop.warehouse, _wish(order, order.round))
     wanted = _wanted(workshop, apps, order.count, number)
     if order.dry_run:
-        plan = preview(workshop.warehouse, choose(order.skills), tasks=order.tasks, round=number, named=order.skills)
+        plan = preview(workshop.warehouse, _wish(order, number))
         found.registered, found.shares = _rows(plan), list(plan.standings)
         found.note = found.note or f"would author {', '.join(s.id for s in wanted) or 'nothing'}"
         return found
     if client is not None and order.count:
         client = client.within(budget=client.budget.part("skill-expand", tokens=order.tokens, usd=order.usd))
         found.note = await _author(workshop, order, number, apps, wanted, client, found, progress)
-    plan = register(workshop.warehouse, choose(order.skills), tasks=order.tasks, round=number, named=order.skills)
+    plan = register(workshop.warehouse, _wish(order, number))
     found.round = plan.round
     found.registered, found.shares = _rows(plan), list(plan.standings)
     return found
+
+
+def _wish(order: Order, round: int | None) -> Wish:
+    """Of the library as it is now: authoring adds to it."""
+    return Wish(choose(order.skills), tasks=order.tasks, round=round, named=order.skills)
 
 
 async def _author(

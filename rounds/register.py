@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from typing import Any
 
 from sqlalchemy.engine import Connection
@@ -18,20 +18,45 @@ from warehouse.shares import add_shares, shares_of, student_results
 
 
 @dataclass(frozen=True)
+class Wish:
+    """What is wanted of a round.
+
+    Args:
+        workflows: validated workflows, one of a skill.
+        tasks: how many accepted tasks a skill is to reach on average. They are divided by what a student came to: weak skills
+            get more, retired ones none (`skills.feedback`).
+        round: its number; None: the unfinished round with the same plan, else the next number.
+        even: the same number for every skill, whatever a student came to.
+        named: skills that are wanted even if they are retired: what a person asked for by its whole id. Others may be in it.
+    """
+
+    workflows: Sequence[Workflow]
+    _: KW_ONLY
+    tasks: int
+    round: int | None = None
+    even: bool = False
+    named: Collection[str] = ()
+
+    @property
+    def description(self) -> dict[str, JSON]:
+        """What tells a plan from others: not what students came to, or a round could not be taken up after they did."""
+        plan: dict[str, JSON] = {"workflows": [*sorted(w.version for w in self.workflows)], "tasks": self.tasks}
+        return {**plan, "even": True} if self.even else plan
+
+
+@dataclass(frozen=True)
 class Plan:
     """What a round is to make.
 
     Attributes:
         round: its number.
         workflows: what it draws from, one of a skill.
-        tasks: accepted tasks a skill, on average.
         standings: what a student came to in each skill, with its share.
         counts: accepted tasks that each skill is to reach.
     """
 
     round: int
     workflows: tuple[Workflow, ...]
-    tasks: int
     standings: tuple[Standing, ...]
     counts: Mapping[str, int]
 
@@ -64,60 +89,33 @@ def choose(patterns: Sequence[str] = ()) -> list[Workflow]:
     return [skills.load(path) for path in chosen]
 
 
-def register(
-    warehouse: Warehouse,
-    workflows: Sequence[Workflow],
-    *,
-    tasks: int,
-    round: int | None = None,
-    even: bool = False,
-    named: Collection[str] = (),
-) -> Plan:
+def register(warehouse: Warehouse, wish: Wish) -> Plan:
     """Write a round with its skills, workflows and plan; a round that is there already is taken up again, with its plan.
-
-    Args:
-        warehouse: where to.
-        workflows: validated workflows.
-        tasks: how many accepted tasks a skill is to reach on average. They are divided by what a student came to: weak skills
-            get more, retired ones none (`skills.feedback`).
-        round: its number; None: the unfinished round with the same plan, else the next number.
-        even: the same number for every skill, whatever a student came to.
-        named: skills that are wanted even if they are retired: what a person asked for by its whole id. Others may be in it.
 
     Raises:
         InputError: all skills are retired.
     """
-    plan = _description(workflows, tasks, even)
+    plan = wish.description
     with warehouse.begin() as session:
-        number = warehouse.register_round(session, plan, round)
-        found = _divide(session, workflows, tasks, number, plan, even, named)
+        number = warehouse.register_round(session, plan, wish.round)
+        found = _divide(session, wish, number)
         add_shares(session, number, [{**row, "plan": digest(plan)} for row in found.rows])
-        for workflow in workflows:
+        for workflow in wish.workflows:
             warehouse.register_skill(session, workflow.skill.model_copy(update={"round": number}))
             warehouse.register_workflow(session, workflow.version, workflow.skill.id, workflow.source, number)
     return found
 
 
-def preview(
-    warehouse: Warehouse,
-    workflows: Sequence[Workflow],
-    *,
-    tasks: int,
-    round: int | None = None,
-    even: bool = False,
-    named: Collection[str] = (),
-) -> Plan:
-    """The plan that `register` would make, or find, without writing anything. Arguments and errors are the same."""
-    plan = _description(workflows, tasks, even)
+def preview(warehouse: Warehouse, wish: Wish) -> Plan:
+    """The plan that `register` would make, or find, without writing anything. Errors are the same."""
     with warehouse.read() as connection:
-        number = warehouse.round_number(connection, plan, round)
-        return _divide(connection, workflows, tasks, number, plan, even, named)
+        return _divide(connection, wish, warehouse.round_number(connection, wish.description, wish.round))
 
 
-def round_of(warehouse: Warehouse, workflows: Sequence[Workflow], *, tasks: int, round: int | None = None) -> int:
+def round_of(warehouse: Warehouse, wish: Wish) -> int:
     """The number of the round that `register` would write, or take up again."""
     with warehouse.read() as connection:
-        return warehouse.round_number(connection, _description(workflows, tasks, False), round)
+        return warehouse.round_number(connection, wish.description, wish.round)
 
 
 def standing_now(warehouse: Warehouse, workflows: Mapping[str, str]) -> dict[str, Standing]:
@@ -126,27 +124,20 @@ def standing_now(warehouse: Warehouse, workflows: Mapping[str, str]) -> dict[str
         return {s.skill: s for s in standings(student_results(connection, workflows))}
 
 
-def _description(workflows: Sequence[Workflow], tasks: int, even: bool) -> dict[str, JSON]:
-    """What tells a plan from others: not what students came to, or a round could not be taken up after they did."""
-    plan: dict[str, JSON] = {"workflows": [*sorted(w.version for w in workflows)], "tasks": tasks}
-    return {**plan, "even": True} if even else plan
-
-
-def _divide(
-    connection: Connection, workflows: Sequence[Workflow], tasks: int, number: int, plan: Mapping[str, JSON], even: bool,
-    named: Collection[str],
-) -> Plan:  # fmt: skip
-    versions = {w.skill.id: w.version for w in workflows}
-    kept = shares_of(connection, number, digest(dict(plan)))
-    if kept.keys() >= versions.keys() and not any(kept[s]["tasks"] == 0 for s in versions if s in named):
+def _divide(connection: Connection, wish: Wish, number: int) -> Plan:
+    versions = {w.skill.id: w.version for w in wish.workflows}
+    kept = shares_of(connection, number, digest(wish.description))
+    if kept.keys() >= versions.keys() and not any(kept[s]["tasks"] == 0 for s in versions if s in wish.named):
         rows = [kept[skill] for skill in sorted(versions)]
         counts = {row["skill"]: row.pop("tasks") for row in rows}
-        return Plan(number, tuple(workflows), tasks, tuple(Standing(**row) for row in rows), counts)
-    found = standings(student_results(connection, versions, besides=number), named=versions if even else named)
+        return Plan(number, tuple(wish.workflows), tuple(Standing(**row) for row in rows), counts)
+    found = standings(
+        student_results(connection, versions, besides=number), named=versions if wish.even else wish.named
+    )
     if found and not any(s.share for s in found):
         raise InputError(
             f"nothing is left to draw: {', '.join(s.skill for s in found)} are retired by what a student came to",
             mend="name one by its whole id with --skill, or draw evenly with --even",
         )
-    counts = dict.fromkeys(versions, tasks) if even else apportion(found, tasks * len(workflows))
-    return Plan(number, tuple(workflows), tasks, tuple(found), counts)
+    counts = dict.fromkeys(versions, wish.tasks) if wish.even else apportion(found, wish.tasks * len(wish.workflows))
+    return Plan(number, tuple(wish.workflows), tuple(found), counts)

@@ -35,7 +35,7 @@ from rounds.items import Item, Tally, Writes, run_items
 from rounds.materialize import Ticket, mark_near_duplicates, materialize
 from rounds.play import Part, open_start, play_part
 from rounds.probe import SCRIPT, Candidate, probe
-from rounds.register import register
+from rounds.register import Wish, register
 from rounds.round import is_of_desktop
 from rounds.workshop import Workshop
 from skills import Draw, Workflow
@@ -172,7 +172,7 @@ def _log(what: str, error: Exception) -> None:
 
 async def _run(workshop: Workshop, workflow: Workflow, ordinals: Sequence[int], play: bool) -> Smoke:
     warehouse = workshop.warehouse
-    register(warehouse, [workflow], tasks=len(ordinals), round=ROUND)
+    register(warehouse, Wish([workflow], tasks=len(ordinals), round=ROUND))
     kitchen = workshop.kitchen()
     tickets = [Ticket(ROUND, workflow, n) for n in ordinals]
     for ticket in tickets:  # what the author wrote wrong is raised here, as it is; the draws are kept for `materialize`

@@ -31,7 +31,7 @@ import warehouse.migrations
 import warehouse.store
 from forge.harness import SlotEnvironment
 from forge.records import ForgeError
-from rounds.register import choose, register
+from rounds.register import Wish, choose, register
 from rounds.round import play_round, prepare
 from rounds.workshop import Workshop
 
@@ -82,7 +82,7 @@ def main(spec: Spec) -> int:
 
 async def run(workshop: Workshop, spec: Spec) -> dict[str, str]:
     """The jobs of a round with a fixed number of draws. Returns the faults."""
-    plan = register(workshop.warehouse, choose(spec.skills), tasks=spec.tasks, round=ROUND)
+    plan = register(workshop.warehouse, Wish(choose(spec.skills), tasks=spec.tasks, round=ROUND))
     draws = dict.fromkeys((w.version for w in plan.workflows), spec.tasks)
     faults = (await prepare(workshop, ROUND, plan.workflows, draws)).faults
     if spec.play:

@@ -29,7 +29,7 @@ from rounds.harvest import watch_one
 from rounds.items import run_items
 from rounds.materialize import Ticket, materialize
 from rounds.play import Part
-from rounds.register import choose, register
+from rounds.register import Wish, choose, register
 from rounds.rollout import rollout
 from rounds.round import prepare
 from rounds.workshop import Workshop
@@ -296,7 +296,7 @@ async def test_a_workflow_that_breaks_at_a_draw(workshop: Workshop, tmp_path: Pa
     lines.insert(at - 1, f"{indent}raise ValueError('no such month')")
     script.write_text("\n".join(lines))
     broken = skills.load(folder / "workflow.yaml")
-    plan = register(workshop.warehouse, [broken, *choose(["files.folder.gather-by-type"])], tasks=1, round=1)
+    plan = register(workshop.warehouse, Wish([broken, *choose(["files.folder.gather-by-type"])], tasks=1, round=1))
     tally = await prepare(workshop, 1, plan.workflows, {w.version: 1 for w in plan.workflows})
     assert list(tally.faults) == [Ticket(1, broken, 0).item.key]
     (fault,) = tally.faults.values()
@@ -311,7 +311,7 @@ async def test_a_workflow_that_breaks_at_a_draw(workshop: Workshop, tmp_path: Pa
 async def _one_part(workshop: Workshop, skill: str, harness: str) -> Part:
     """An episode to play, of the first task of a skill."""
     (workflow,) = choose([skill])
-    register(workshop.warehouse, [workflow], tasks=1, round=1)
+    register(workshop.warehouse, Wish([workflow], tasks=1, round=1))
     tally = await run_items(
         workshop.warehouse, "materialize", [Ticket(1, workflow, 0).item], lambda t: materialize(workshop, t), limit=1
     )

@@ -12,7 +12,7 @@ from forge.records import Settings, Usage
 from rounds.plan import ASSUMED, forecast, measured
 from rounds.plan_check import Watch, checked
 from rounds.plan_tables import figure
-from rounds.register import Plan, preview, register
+from rounds.register import Plan, Wish, preview, register
 from rounds.workshop import Workshop
 from warehouse import pace
 
@@ -55,7 +55,7 @@ def history(workshop: Workshop, tasks: int) -> None:
 
 
 def planned(workshop: Workshop, workflows: list[skills.Workflow], tasks: int) -> Plan:
-    return preview(workshop.warehouse, workflows, tasks=tasks)
+    return preview(workshop.warehouse, Wish(workflows, tasks=tasks))
 
 
 def test_without_history_everything_is_assumed_and_says_so(workshop):
@@ -97,7 +97,7 @@ def test_skills_without_tasks_take_nothing(workshop):
 
 
 def test_the_forecast_of_a_round_is_kept_and_checked(workshop):
-    plan = register(workshop.warehouse, WORKFLOWS[:1], tasks=5)
+    plan = register(workshop.warehouse, Wish(WORKFLOWS[:1], tasks=5))
     Watch.begin(workshop, plan)
     history(workshop, 40)
     workshop.warehouse.blobs.put(bytes(3_000_000))
@@ -125,7 +125,7 @@ def test_the_forecast_of_a_round_is_kept_and_checked(workshop):
 def test_hours_are_those_of_all_runs_and_a_finished_round_takes_no_more(workshop, monkeypatch):
     clock = iter([100.0, 100.0 + 1800, 9000.0, 9000.0 + 3600, 20000.0, 99999.0])
     monkeypatch.setattr("rounds.plan_check.monotonic", lambda: next(clock))
-    plan = register(workshop.warehouse, WORKFLOWS[:1], tasks=5)
+    plan = register(workshop.warehouse, Wish(WORKFLOWS[:1], tasks=5))
 
     def run() -> float:
         Watch.begin(workshop, plan).note()

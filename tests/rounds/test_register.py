@@ -10,7 +10,7 @@ import pytest
 
 import skills
 from forge.records import InputError
-from rounds.register import Plan, preview, register, standing_now
+from rounds.register import Plan, Wish, preview, register, standing_now
 from skills.feedback import wilson
 from warehouse import Warehouse
 from warehouse.engine import open_engine, read
@@ -55,7 +55,7 @@ def counts(plan: Plan) -> list[int]:
 
 
 def test_without_results_every_skill_gets_the_same(warehouse):
-    plan = register(warehouse, THREE, tasks=5)
+    plan = register(warehouse, Wish(THREE, tasks=5))
     assert counts(plan) == [5, 5, 5]
     assert plan.draws == {w.version: 5 for w in THREE}
     assert {s.share for s in plan.standings} == {1 / 3}
@@ -63,10 +63,10 @@ def test_without_results_every_skill_gets_the_same(warehouse):
 
 
 def test_results_of_two_rounds_move_the_counts(warehouse):
-    register(warehouse, THREE, tasks=10, round=1)
+    register(warehouse, Wish(THREE, tasks=10, round=1))
     student(warehouse, A, 9, 1)
     student(warehouse, B, 2, 8)
-    second = register(warehouse, THREE, tasks=10, round=2)
+    second = register(warehouse, Wish(THREE, tasks=10, round=2))
     weights = [1 - wilson(9, 10)[0], 1 - wilson(2, 10)[0], 1.0]
     assert [s.share for s in sorted(second.standings, key=lambda s: -s.passes)] == pytest.approx(
         [w / sum(weights) for w in weights]
@@ -75,7 +75,7 @@ def test_results_of_two_rounds_move_the_counts(warehouse):
     student(warehouse, A, 2, 8)  # it got worse there, and better here
     student(warehouse, B, 30, 0)
     student(warehouse, C, 5, 5)
-    third = register(warehouse, THREE, tasks=10, round=3)
+    third = register(warehouse, Wish(THREE, tasks=10, round=3))
     assert [(s.trials, s.passes) for s in third.standings] == [
         (20, 11),
         (10, 5),
@@ -86,66 +86,66 @@ def test_results_of_two_rounds_move_the_counts(warehouse):
 
 
 def test_a_round_that_is_taken_up_keeps_its_plan(warehouse):
-    first = register(warehouse, THREE, tasks=4)
+    first = register(warehouse, Wish(THREE, tasks=4))
     student(warehouse, A, 40, 0)
-    assert register(warehouse, THREE, tasks=4) == first
-    assert preview(warehouse, THREE, tasks=4) == first
-    other = register(warehouse, THREE, tasks=5)  # another plan is another round
+    assert register(warehouse, Wish(THREE, tasks=4)) == first
+    assert preview(warehouse, Wish(THREE, tasks=4)) == first
+    other = register(warehouse, Wish(THREE, tasks=5))  # another plan is another round
     assert (other.round, counts(other)) == (2, [1, 7, 7])
-    again = register(warehouse, THREE, tasks=5, round=1)  # and a round that is given another plan is divided anew
+    again = register(warehouse, Wish(THREE, tasks=5, round=1))  # and a round that is given another plan is divided anew
     assert (again.round, counts(again)) == (1, [1, 7, 7])
 
 
 def test_evenly_whatever_a_student_came_to(warehouse):
     student(warehouse, A, 100, 0)
-    plan = register(warehouse, THREE, tasks=4, even=True)
+    plan = register(warehouse, Wish(THREE, tasks=4, even=True))
     assert counts(plan) == [4, 4, 4]
-    assert register(warehouse, THREE, tasks=4).round == plan.round + 1
+    assert register(warehouse, Wish(THREE, tasks=4)).round == plan.round + 1
 
 
 def test_a_retired_skill_is_drawn_only_by_its_whole_name(warehouse):
     student(warehouse, A, 100, 0)
-    assert counts(register(warehouse, THREE, tasks=4, named=["calc.*", "files.*"])) == [0, 6, 6]
+    assert counts(register(warehouse, Wish(THREE, tasks=4, named=["calc.*", "files.*"]))) == [0, 6, 6]
     assert {s.skill: s.state for s in standing_now(warehouse, {w.skill.id: w.version for w in THREE}).values()} == {
         A.skill.id: "mastered", B.skill.id: "active", C.skill.id: "active",
     }  # fmt: skip
-    named = register(warehouse, THREE, tasks=4, named=[A.skill.id])  # the same round, which had left it out
+    named = register(warehouse, Wish(THREE, tasks=4, named=[A.skill.id]))  # the same round, which had left it out
     assert (named.round, counts(named)) == (1, [1, 5, 6])
-    assert register(warehouse, THREE, tasks=4) == named
+    assert register(warehouse, Wish(THREE, tasks=4)) == named
     with pytest.raises(InputError, match="are retired") as caught:
-        register(warehouse, [A], tasks=4, named=["calc.*"])
+        register(warehouse, Wish([A], tasks=4, named=["calc.*"]))
     assert "--skill" in str(caught.value.mend)
     assert len(warehouse.rounds()) == 1  # a round that cannot be planned is not registered
 
 
 def test_a_stale_result_does_not_count_and_a_retired_skill_comes_back(warehouse):
-    register(warehouse, THREE, tasks=2, round=1)
+    register(warehouse, Wish(THREE, tasks=2, round=1))
     student(warehouse, A, 100, 0)
     found = []
     for number in (2, 3, 4):
-        found.append(counts(register(warehouse, THREE, tasks=2, round=number)))
+        found.append(counts(register(warehouse, Wish(THREE, tasks=2, round=number))))
         student(warehouse, B, 5, 5)
-    found.append(counts(register(warehouse, THREE, tasks=2, round=5)))
+    found.append(counts(register(warehouse, Wish(THREE, tasks=2, round=5))))
     assert [each[0] for each in found] == [0, 0, 0, 2]  # the third round after it in which a student was tried
-    register(warehouse, THREE, tasks=2, round=6)  # rounds without a student make nothing stale
-    last = register(warehouse, THREE, tasks=2, round=7)
+    register(warehouse, Wish(THREE, tasks=2, round=6))  # rounds without a student make nothing stale
+    last = register(warehouse, Wish(THREE, tasks=2, round=7))
     assert {s.skill: s.trials for s in last.standings} == {A.skill.id: 0, B.skill.id: 30, C.skill.id: 0}
 
 
 def test_a_result_on_a_workflow_that_was_mended_since_does_not_count(warehouse):
     student(warehouse, A, 100, 0, version="0" * 64)
-    plan = register(warehouse, THREE, tasks=2)
+    plan = register(warehouse, Wish(THREE, tasks=2))
     assert counts(plan) == [2, 2, 2]
 
 
 def test_a_preview_writes_nothing(warehouse):
     before = warehouse.dump()
-    assert counts(preview(warehouse, THREE, tasks=3, round=9)) == [3, 3, 3]
+    assert counts(preview(warehouse, Wish(THREE, tasks=3, round=9))) == [3, 3, 3]
     assert warehouse.dump() == before
 
 
 def test_the_plan_is_a_row_a_skill(warehouse, tmp_path):
-    register(warehouse, THREE, tasks=2)
+    register(warehouse, Wish(THREE, tasks=2))
     engine = open_engine(f"sqlite:///{tmp_path}/warehouse.db")
     with read(engine) as connection:
         rows = connection.execute(SkillShareRow.__table__.select()).all()
