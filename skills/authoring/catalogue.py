@@ -8,7 +8,7 @@ so that no description can be stale. Each has at most `LONGEST` characters.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib import import_module
 from typing import Any
 
@@ -20,22 +20,29 @@ from skills.authoring.outline import outline
 from skills.language.located import nearest
 
 
-def listing(kind: str, query: str = "") -> str:
+def listing(kind: str, query: str = "", apps: Collection[str] = ()) -> str:
     """One line for each thing of a kind, `name: summary`.
 
     Args:
         kind: one of `KINDS`.
         query: only those whose name or summary holds one of these words.
+        apps: of moves only those of these applications, and those of any window; all without any.
 
     Raises:
         InputError: there is no such kind.
     """
-    known = entries(kind)
+    known, others = entries(kind), 0
+    if kind == "moves" and apps:
+        near = {name: s for name, s in known.items() if not (of := guest.house_of(name)) or set(of) & set(apps)}
+        known, others = near, len(known) - len(near)
     words = query.lower().split()
     found = [(n, s) for n, s in known.items() if not words or any(w in f"{n} {s}".lower() for w in words)]
+    lines = [f"{name}: {summary}" for name, summary in found]
     if not found:
-        return f"none of the {len(known)} {kind} has any of these words; ask without a query for all of them"
-    return "\n".join(f"{name}: {summary}" for name, summary in found)
+        lines = [f"none of the {len(known)} {kind} has any of these words; ask without a query for all of them"]
+    if others:
+        lines.append(f"[{others} moves of other applications than {', '.join(apps)} are left out]")
+    return "\n".join(lines)
 
 
 def entries(kind: str) -> dict[str, str]:

@@ -63,6 +63,10 @@ class List(Arguments):
 
     kind: str = Field(description=f"one of {', '.join(catalogue.KINDS)}")
     query: str = Field("", description="only those that hold one of these words")
+    apps: list[str] = Field(
+        default_factory=list, max_length=8,
+        description="moves: those of these applications and of any window; without any, of the skill's applications",
+    )  # fmt: skip
 
 
 class Describe(Arguments):
@@ -229,7 +233,10 @@ class Toolbox:
         return result
 
     async def _list(self, args: List) -> Result:
-        return Result(catalogue.listing(args.kind, args.query))
+        for app in args.apps:
+            if app not in catalogue.entries("apps"):
+                raise InputError(f"there is no application {app!r}", mend=nearest(app, catalogue.entries("apps")))
+        return Result(catalogue.listing(args.kind, args.query, args.apps or self.brief.skill.apps))
 
     async def _describe(self, args: Describe) -> Result:
         names = list(dict.fromkeys(args.names))

@@ -17,6 +17,7 @@ from skills.authoring import catalogue
 from skills.authoring.agent import author, left
 from skills.authoring.brief import Brief, Limits, Outcome
 from skills.authoring.draft import Draft
+from skills.authoring.guest import house_of
 from skills.authoring.port import Smoke, Tried
 from skills.authoring.tools import ONE_CHARACTERS, RESULT_CHARACTERS, Bag, Toolbox
 from skills.nodes.prepare import Prepare
@@ -131,6 +132,29 @@ async def test_a_draw_that_breaks_in_a_preparer_is_told_without_a_place_of_this_
 @pytest.mark.parametrize("text", ["[" * 100_000, '"' + "x" * 10, "7", "[1]"])
 async def test_arguments_that_are_none_are_told(text):
     assert (await toolbox().call("draw", text)).text.startswith("These arguments cannot be used: ")
+
+
+def moves_of(text: str) -> set[str]:
+    return {line.partition(":")[0] for line in text.splitlines() if not line.startswith("[")}
+
+
+@pytest.mark.parametrize(
+    ("args", "apps"), [({}, {"files"}), ({"apps": ["calc", "thunderbird"]}, {"calc", "thunderbird"})]
+)
+async def test_moves_are_listed_for_the_skills_applications_and_any_window(args, apps):
+    said = await call(toolbox(), "list", kind="moves", **args)
+    every = catalogue.entries("moves")
+    wanted = {name for name in every if not house_of(name) or set(house_of(name)) & apps}
+    assert moves_of(said) == wanted
+    assert {"press", "wait"} & wanted
+    assert said.endswith(
+        f"\n[{len(every) - len(wanted)} moves of other applications than {', '.join(sorted(apps))} are left out]"
+    )
+    assert moves_of(catalogue.listing("moves")) == set(every)
+
+
+async def test_an_application_that_there_is_not_is_told():
+    assert "there is no application 'clac'" in await call(toolbox(), "list", kind="moves", apps=["clac"])
 
 
 async def test_one_thing_is_described_whole_and_several_share_the_room():
