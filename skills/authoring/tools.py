@@ -18,7 +18,7 @@ from skills.authoring.breakage import machine_fault, redacted, told
 from skills.authoring.brief import Brief, Outcome
 from skills.authoring.draft import Draft
 from skills.authoring.evidence import picture, rejected, report
-from skills.authoring.outline import outline
+from skills.authoring.outline import outline, without_bytes
 from skills.authoring.port import Bench
 from skills.authoring.readers import Agreement, read_blind
 from skills.authoring.room import cut, level, shared
@@ -353,8 +353,9 @@ def _shown(task: Task, room: int, more: str) -> str:
 
 
 def _named(task: Task, names: Sequence[str], room: int, more: str) -> str:
-    """Some values of a draw, whole where there is room."""
-    parts = [(name, json.dumps(task.resolved[name], ensure_ascii=False, indent=1)) for name in names]
+    """Some values of a draw, whole where there is room; bytes by their size."""
+    values = {name: without_bytes(task.resolved[name]) for name in names}
+    parts = [(name, json.dumps(value, ensure_ascii=False, indent=1)) for name, value in values.items()]
     return shared(parts, room, more)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import errno
 import json
 from dataclasses import replace
@@ -18,6 +19,7 @@ from skills.authoring.agent import author, left
 from skills.authoring.brief import Brief, Limits, Outcome
 from skills.authoring.draft import Draft
 from skills.authoring.guest import house_of
+from skills.authoring.outline import without_bytes
 from skills.authoring.port import Smoke, Tried
 from skills.authoring.tools import ONE_CHARACTERS, RESULT_CHARACTERS, Bag, Toolbox
 from skills.nodes.prepare import Prepare
@@ -236,6 +238,25 @@ async def test_files_of_a_draw_that_are_cut_say_what_can_be_done(count, more):
     await written(tools, WORKFLOW.replace("items: [", f"items: [{items}, "))
     said = await call(tools, "draw", count=count)
     assert said.count(f"characters cut; {more}]") == count
+
+
+async def test_bytes_of_a_value_that_is_shown_in_full_are_told_by_their_size():
+    data = base64.b64encode(bytes(range(256)) * 20).decode()
+    node = f'  sent: {{compute: [{{name: logo.png, data: "{data}", about: "${{repeat(owner, 40)}}"}}]}}\n'
+    tools = toolbox()
+    await written(tools, WORKFLOW.replace("  target: {compute:", f"{node}  target: {{compute:"))
+    said = await call(tools, "draw", names=["sent"], count=1)
+    (shown,) = json.loads(said.partition("## sent\n\n")[2])
+    owner = skills.draw(tools.bag.draft.load(graded=False), 0, Kitchen()).task.resolved["owner"]
+    assert shown == {"name": "logo.png", "data": f"{data[:24]}... [base64 of 5120 bytes]", "about": owner * 40}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["0123456789" * 40, "word " * 80, "Abc1" * 20, "Row1\n" * 80, "One longer Sentence 7\n" * 20, "Ab/1" * 50 + "Q"],
+)
+def test_texts_that_are_no_bytes_stay(text):
+    assert without_bytes({"a": [text]}) == {"a": [text]}
 
 
 async def test_every_draw_and_every_value_has_its_share():
