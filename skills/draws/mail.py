@@ -84,7 +84,7 @@ class People(DrawKind[PeopleArgs]):
 
 
 class MailboxArgs(DrawArgs):
-    of: str = Field(description="how it is built, see its kinds")
+    of: str = Field(description="its kind: how it is built")
     size: int = Field(30, ge=5, le=400, description="messages, about")
     guest: Guest = Field(default_factory=Guest, description="whose clock is the newest date; the task's")
 

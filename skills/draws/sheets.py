@@ -28,7 +28,7 @@ _LAYOUT = {
 
 
 class TableArgs(DrawArgs):
-    of: str = Field(description="a topic, see below")
+    of: str = Field(description="its topic")
     rows: int = Field(20, ge=1, le=2000, description="data rows")
 
 
@@ -69,7 +69,7 @@ class Table(DrawKind[TableArgs]):
 
 class LayoutArgs(DrawArgs):
     of: dict[str, Any] = Field(description="a drawn table, or one with the keys of `Table` in `calc.workbook`")
-    layouts: tuple[str, ...] | None = Field(None, description="those to draw from, see below; all unless given")
+    layouts: tuple[str, ...] | None = Field(None, description="those to draw from; all unless given")
     suffixes: tuple[Literal[".xlsx", ".ods"], ...] = Field((".xlsx",), min_length=1, description="formats to draw from")
     sheet: str | None = Field(None, description="the name of the table's sheet; the table's own by default")
 

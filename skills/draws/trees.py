@@ -14,7 +14,7 @@ from skills.language.shapes import Shape, shape
 
 
 class TreeArgs(DrawArgs):
-    of: str = Field(description="a kind, see below")
+    of: str = Field(description="its kind")
     size: Literal["small", "medium", "large"] = Field(
         "small", description="small is about 10 files and few nested folders, medium twice, large four times as many"
     )
