@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,6 +19,12 @@ from forge.records import Task
 from skills.authoring.glance import glance
 from skills.authoring.prompts import PROMPTS
 from skills.drawing import Draw
+
+ARGUMENTS = 1500
+"""Characters of a criterion's arguments that are shown."""
+
+MAILS = 20
+"""Mails of a criterion whose subjects are told."""
 
 
 class Reading(BaseModel):
@@ -111,8 +118,27 @@ def _start(task: Task) -> list[str]:
 def _criteria(task: Task) -> list[str]:
     from verifiers.base import CHECKS
 
+    subjects = dict(_subjects(task.resolved))
     found = []
     for c in task.rubric.criteria:
         about = (CHECKS.get(c.check).run.__doc__ or "").strip().split("\n")[0]
-        found.append(f"{c.kind} {c.check}: {about} Here: {json.dumps(c.args, ensure_ascii=False)[:1500]}")
+        args = json.dumps(c.args, ensure_ascii=False)[:ARGUMENTS]
+        found.append(f"{c.kind} {c.check}: {about} Here: {args}{_mails(args, subjects)}")
     return found
+
+
+def _mails(args: str, subjects: dict[str, str]) -> str:
+    """The subjects of the mails that arguments name by their ids, which say nothing to who reads them."""
+    named = [f"{key} is {subject!r}" for key, subject in subjects.items() if f'"{key}"' in args]
+    more = f" and {len(named) - MAILS} more" if len(named) > MAILS else ""
+    return f" Mails: {'; '.join(named[:MAILS])}{more}." if named else ""
+
+
+def _subjects(value: Any) -> Iterator[tuple[str, str]]:
+    """(id, subject) of every mail among a task's values."""
+    if isinstance(value, dict):
+        key, subject = value.get("id"), value.get("subject")
+        if key and isinstance(key, str) and isinstance(subject, str):
+            yield key, subject
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _subjects(part)

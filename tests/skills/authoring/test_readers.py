@@ -40,9 +40,9 @@ RICH = WORKFLOW.replace("nodes:\n", HOME, 1).replace("Notes, Papers, Records", "
 RICH = RICH.replace("apps: [files]", "apps: [files, calc, thunderbird]")
 
 
-def a_draw(workflow: str = WORKFLOW) -> Draw:
+def a_draw(workflow: str = WORKFLOW, criteria: list[dict[str, str]] = CRITERIA) -> Draw:
     draft = Draft(SKILL, {"workflow.yaml": workflow, "wording.yaml": WORDING})
-    draft.rubric = tuple(CriterionText.model_validate(c) for c in CRITERIA)
+    draft.rubric = tuple(CriterionText.model_validate(c) for c in criteria)
     return skills.draw(draft.load(graded=True), 1, Kitchen())
 
 
@@ -124,3 +124,17 @@ async def test_all_readers_see_the_home_and_each_only_its_side():
     assert "- not:" not in both
     assert agreement.complaints == ["not asked for: the case", "ambiguous: which file"]
     assert not agreement.agreed
+
+
+async def test_mails_that_a_criterion_names_by_their_ids_have_their_subjects_beside_them():
+    allow = '{"messages": ["${profile.messages[0].id}", "${profile.messages[1].id}"]}'
+    changed = {"kind": "must_not", "check": "mail.changed_elsewhere", "args": allow}
+    draw, readers = a_draw(RICH, [*CRITERIA, changed]), Readers()
+    await read_blind(readers, draw, "test")
+    first, second, other, *_ = draw.task.resolved["profile"]["messages"]
+    told = f"Mails: {first['id']} is {first['subject']!r}; {second['id']} is {second['subject']!r}."
+    for kind in ("Reconstruction", "Comparison"):
+        assert told in readers.asked[kind]
+        assert other["id"] not in readers.asked[kind]
+    assert "Mails: " not in readers.asked["Reading"]
+    assert readers.asked["Reconstruction"].count("Mails: ") == 1
