@@ -32,6 +32,7 @@ from forge.harness.moves.general import (
     uncheck,
 )
 from forge.harness.moves.hands import Hands, same_name
+from forge.harness.moves.lists import reach
 from forge.records import Element, Pointer
 
 APP = "calc"
@@ -405,19 +406,25 @@ def _tick(hands: Hands, value: str) -> Acts:
         found = row()
         return found is not None and "checked" in found[0].states
 
-    found = hands.becomes(row, 2.0)
-    if not found:
-        raise MoveError(f"the filter list does not offer {value!r}")
-    box, cell = found
-    yield from scrolled_to(hands, cell, lambda: (row() or (None, None))[1])
-    box = (row() or (box, cell))[0]
+    def offered() -> Element | None:
+        found = row()
+        return found and found[1]
+
+    if hands.becomes(row, 2.0) is None:  # GTK tells no place of rows far below
+        popup = hands.find("All", "check box").path[:1]
+        panes = hands.scene().select(None, "scroll pane", where=lambda e: e.path[:1] == popup)
+        values = max(panes, key=lambda e: e.box[3], default=None)
+        yield from reach(hands, offered, None, f"the filter list does not offer {value!r}", at=values)
+    cell = hands.wait(offered, f"the filter list does not offer {value!r}")
+    yield from scrolled_to(hands, cell, offered)
+    box, _ = hands.wait(row, f"{value!r} does not stay in view")
     yield hands.click(box, until=ticked)
     hands.wait(ticked, f"{value!r} does not become ticked", 1.0)
 
 
 def _left_of(box: Element, cell: Element) -> bool:
     """Whether `box` is the tick box in the row of `cell`."""
-    return box.path[:-1] == cell.path[:-1] and box.path != cell.path and box.box[0] < cell.box[0] and not box.name
+    return box.path[:-1] == cell.path[:-1] and box.path < cell.path and not box.name
 
 
 def _is_ticked(hands: Hands, name: str, role: str, ticked: bool) -> bool:

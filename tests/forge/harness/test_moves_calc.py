@@ -132,3 +132,14 @@ def test_a_hybrid_solution_needs_both_its_channels(play_for_real: Callable[..., 
         "gui": ("failure", False, 17),
         "terminal": ("failure", True, None),
     }
+
+
+@pytest.mark.slow
+def test_a_value_far_down_in_a_filter_list_is_scrolled_to(play_for_real: Callable[..., Any]) -> None:
+    _, workbook = calc(
+        play_for_real,
+        {"autofilter": "A1:D41"},
+        {"filter": {"heading": "A1", "keep": ["Item 9", "Item 2"]}},
+        {"save": PATH},
+    )
+    assert sorted(workbook["Data"].auto_filter.filterColumn[0].filters.filter) == ["Item 2", "Item 9"]
