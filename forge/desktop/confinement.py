@@ -29,6 +29,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from forge.desktop import seccomp
+from forge.desktop.libc import libc
 from forge.desktop.spawn import user_of
 
 _NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
@@ -77,7 +78,7 @@ class Confinement:
         """Put together what the forks see, on an empty folder of the host; the host itself does not see it there."""
         seccomp.program("reader")  # assembled once, for all forks
         capability = 0
-        while _libc().prctl(_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # no program that is run gets any back
+        while libc().prctl(_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # no program that is run gets any back
             capability += 1
         if self._processes is None:
             return
@@ -90,8 +91,8 @@ class Confinement:
     def prepare(self) -> None:
         """Before each fork: it gets processes of its own, of which it is the first."""
         if self._processes is not None:
-            _check(_libc().setns(self._processes, _NEWPID))  # back from the one before
-            _check(_libc().unshare(_NEWPID))
+            _check(libc().setns(self._processes, _NEWPID))  # back from the one before
+            _check(libc().unshare(_NEWPID))
 
     def enter(self, seen: Mapping[str, Path], lifeline: int) -> dict[str, Path]:
         """In a fork: give up all but what the module says, and die with the server.
@@ -108,7 +109,7 @@ class Confinement:
         """
         paths = dict(seen) if self._tree is None else self._enter_tree(self._tree, seen)
         self._drop_rights()
-        _check(_libc().prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0))  # only now: a change of rights forgets it
+        _check(libc().prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0))  # only now: a change of rights forgets it
         _end_if_alone(lifeline)
         _filter_calls()
         return paths
@@ -117,10 +118,10 @@ class Confinement:
         """Namespaces for the server itself; under an ordinary user, or a root without rights, in one of users."""
         flags = _NEWNS | _NEWNET | _NEWIPC | _NEWUTS
         uid, gid = os.geteuid(), os.getegid()
-        if uid == 0 and _libc().unshare(flags) == 0:
+        if uid == 0 and libc().unshare(flags) == 0:
             self._user = user_of(f"reader-{os.getpid()}")
         else:
-            _check(_libc().unshare(_NEWUSER | _NEWPID | flags))
+            _check(libc().unshare(_NEWUSER | _NEWPID | flags))
             Path("/proc/self/setgroups").write_text("deny")
             Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
             Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
@@ -143,30 +144,29 @@ class Confinement:
         _set_attributes(tree, _READ_ONLY)
 
     def _enter_tree(self, tree: Path, seen: Mapping[str, Path]) -> dict[str, Path]:
-        _check(_libc().unshare(_NEWNS))
+        _check(libc().unshare(_NEWNS))
         for name, path in seen.items():
             _bind(path, tree / _ROOM / name)
         _mount("forge", tree / _TMP, "tmpfs", _NOSUID | _NODEV | _NOEXEC, f"mode=1777,size={self._tmp_mb}m")
         os.chdir(tree)
         _system_call("pivot_root", b".", b".")  # the old root then lies over the new one
-        _check(_libc().umount2(b".", _DETACH))
+        _check(libc().umount2(b".", _DETACH))
         os.chdir(f"/{_TMP}")
         os.environ["TMPDIR"] = os.environ["HOME"] = f"/{_TMP}"
         return {name: Path("/", _ROOM, name) for name in seen}
 
     def _drop_rights(self) -> None:
-        libc = _libc()
         if self._user is not None:
-            _check(libc.prctl(_KEEPCAPS, 1, 0, 0, 0))
+            _check(libc().prctl(_KEEPCAPS, 1, 0, 0, 0))
             os.setgroups([])
             os.setresgid(self._user, self._user, self._user)
             os.setresuid(self._user, self._user, self._user)
         header, rights = struct.pack("=Ii", _CAPABILITIES_3, 0), ctypes.create_string_buffer(24)
-        _check(libc.capget(header, rights))
+        _check(libc().capget(header, rights))
         _, permitted, *_ = struct.unpack("=6I", rights.raw)
         kept = next((right for right in _READING if right & permitted), 0)
-        _check(libc.capset(header, struct.pack("=6I", kept, kept, 0, 0, 0, 0)))
-        _check(libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0))
+        _check(libc().capset(header, struct.pack("=6I", kept, kept, 0, 0, 0, 0)))
+        _check(libc().prctl(_NO_NEW_PRIVS, 1, 0, 0, 0))
 
 
 def code() -> list[Path]:
@@ -220,7 +220,7 @@ def _go_on_as_first() -> None:
         os.closerange(3, os.sysconf("SC_OPEN_MAX"))
         os.waitpid(child, 0)
         os._exit(0)
-    _check(_libc().prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
+    _check(libc().prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
 
 
 def _end_if_alone(lifeline: int) -> None:
@@ -235,7 +235,7 @@ def _filter_calls() -> None:
     program = seccomp.program("reader")
     code = ctypes.create_string_buffer(program, len(program))
     description = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))  # struct sock_fprog
-    _check(_libc().prctl(_SECCOMP, 2, description, 0, 0))
+    _check(libc().prctl(_SECCOMP, 2, description, 0, 0))
 
 
 def _bind(source: Path, target: Path) -> None:
@@ -245,7 +245,7 @@ def _bind(source: Path, target: Path) -> None:
 
 def _mount(source: str | None, target: str | Path, kind: str | None, flags: int, options: str | None = None) -> None:
     words = [None if word is None else os.fsencode(word) for word in (source, target, kind, options)]
-    _check(_libc().mount(*words[:3], ctypes.c_ulong(flags), words[3]))
+    _check(libc().mount(*words[:3], ctypes.c_ulong(flags), words[3]))
 
 
 def _set_attributes(target: Path, attributes: int, flags: int = 0) -> None:
@@ -257,19 +257,10 @@ def _system_call(name: str, *arguments: object) -> None:
     machine = platform.machine()
     if machine not in _CALLS:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    _check(_libc().syscall(ctypes.c_long(_CALLS[machine][name]), *arguments))
+    _check(libc().syscall(ctypes.c_long(_CALLS[machine][name]), *arguments))
 
 
 def _check(code: int) -> None:
     if code:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
-
-
-_loaded: list[ctypes.CDLL] = []
-
-
-def _libc() -> ctypes.CDLL:
-    if not _loaded:
-        _loaded.append(ctypes.CDLL(None, use_errno=True))
-    return _loaded[0]

@@ -16,7 +16,6 @@ by the kernel's ordinary fairness among processes. The bandwidth of the disk is 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
 import os
 import resource
@@ -27,6 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from forge.desktop.libc import libc
 from forge.desktop.place import remove
 from forge.records.errors import DesktopError, InputError
 from forge.records.settings import Settings
@@ -319,13 +319,13 @@ def mount_folder(folder: Path, megabytes: int, files: int, owner: tuple[int, int
         return False
     options = f"size={megabytes << 20},nr_inodes={files},mode={mode:o},uid={owner[0]},gid={owner[1]}"
     flags = 0x2 | 0x4  # MS_NOSUID, MS_NODEV
-    code: int = _libc().mount(b"forge", os.fsencode(folder), b"tmpfs", flags, options.encode())
+    code: int = libc().mount(b"forge", os.fsencode(folder), b"tmpfs", flags, options.encode())
     return code == 0
 
 
 def unmount_folder(folder: Path) -> None:
     """Take off what `mount_folder` put there; quiet where nothing is."""
-    _libc().umount2(os.fsencode(folder), 0x2 | 0x8)  # MNT_DETACH, UMOUNT_NOFOLLOW
+    libc().umount2(os.fsencode(folder), 0x2 | 0x8)  # MNT_DETACH, UMOUNT_NOFOLLOW
 
 
 _DYING = 0.5  # seconds that what was killed has to leave its group; what stays, `sweep_groups` removes later
@@ -348,8 +348,3 @@ def release(folder: Path) -> None:
         deadline = time.monotonic() + _DYING
         while (groups := [group for group in groups if not remove_group(group)]) and time.monotonic() < deadline:
             time.sleep(0.01)
-
-
-@functools.cache
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)

@@ -129,7 +129,7 @@ ATTACKS = [
         _kills,
         _server(
             "confinement.Confinement.prepare = lambda self: None",
-            "confinement.Confinement._drop_rights = lambda self: confinement._libc().prctl(38, 1, 0, 0, 0)",
+            "confinement.Confinement._drop_rights = lambda self: confinement.libc().prctl(38, 1, 0, 0, 0)",
         ),
         root=True,
     ),
