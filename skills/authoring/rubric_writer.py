@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,15 @@ from forge.llm.port import ChatModel
 from forge.records import InputError, Role, Rubric
 from skills.authoring.catalogue import describe, entries
 from skills.authoring.draft import CriterionText, Draft
+from skills.authoring.evidence import numbers
 from skills.authoring.glance import visible_files
 from skills.authoring.outline import outline
 from skills.authoring.prompts import PROMPTS
 from skills.banks.pins import KEY
 from skills.drawing import Draw
 from skills.language.functions import FUNCTIONS
-from skills.language.rubric import render_rubric
+from skills.language.rubric import CriterionTemplate, render_rubric
+from skills.language.template import Each
 from skills.workflow import Workflow
 
 ATTEMPTS = 4
@@ -130,6 +132,33 @@ def faults(workflow: Workflow, draws: Sequence[Draw]) -> list[str]:
         found |= {result.evidence: None for result in results if not result.passed}
         found |= dict.fromkeys(_untouched(draw, rubric))
     return list(found)
+
+
+def empty(workflow: Workflow, draws: Mapping[int, Draw]) -> list[str]:
+    """Criteria of an `each` that has no items in some draws, where they grade nothing, a line each.
+
+    Args:
+        workflow: with the rubric.
+        draws: by their numbers, of the same workflow with any rubric.
+    """
+    found = []
+    for block in workflow.rubric.items:
+        if not isinstance(block, Each):
+            continue
+        without = [number for number, draw in draws.items() if _has_no_items(block, draw.task.resolved)]
+        leaves = [leaf for leaf in block.do.leaves() if isinstance(leaf, CriterionTemplate)]
+        if without and leaves:
+            names = " and ".join(f"{c.kind} {c.check.name}{f' of {c.says}' if c.says else ''}" for c in leaves)
+            over = ", ".join(sorted(block.each.names))
+            found.append(f"{names}, for each item of a list made of {over}, has no items in {numbers(without)}")
+    return found
+
+
+def _has_no_items(block: Each, resolved: Mapping[str, Any]) -> bool:
+    try:
+        return not block.each.render(resolved)
+    except InputError:  # a fault of its own
+        return False
 
 
 def hidden(workflow: Workflow) -> tuple[str, ...]:

@@ -22,7 +22,8 @@ from skills.authoring.outline import outline, without_bytes
 from skills.authoring.port import Bench
 from skills.authoring.readers import Agreement, read_blind
 from skills.authoring.room import cut, level, shared
-from skills.authoring.rubric_writer import write_rubric
+from skills.authoring.rubric_writer import empty, write_rubric
+from skills.drawing import Draw
 from skills.language.located import nearest
 from skills.nodes.llm import Llm
 from skills.workflow import Workflow
@@ -268,6 +269,8 @@ class Toolbox:
             more = NO_MORE if len(draws) == 1 else "draw fewer at once"
             shown = [_shown(d.task, room, more) for d in draws]
         text = "\n\n".join(f"Draw {n}:\n{text}" for n, text in enumerate(shown, args.first))
+        if not self.bag.draft.needs_rubric():
+            text = _below_it(text, self._empty(draws, args.first))
         return Result(text, fitted=bool(args.names))
 
     async def _look(self, args: Look) -> Result:
@@ -333,7 +336,16 @@ class Toolbox:
         remarks = await write_rubric(self.model, self.bag.draft, workflow, draws, note=note, subject=self.subject)
         lines = [json.dumps(c.mapping(), ensure_ascii=False) for c in self.bag.draft.rubric]
         text = "The rubric's writer has written:\n" + "\n".join(f"- {line}" for line in lines)
-        return f"{text}\n{remarks}" if remarks else text
+        return _below_it(text, remarks, self._empty(draws))
+
+    def _empty(self, draws: Sequence[Draw], first: int = 0) -> str:
+        """A warning of criteria that have no instances in some of the draws."""
+        found = empty(self.bag.draft.load(graded=True), dict(enumerate(draws, first)))
+        return "\n".join(f"Warning: {line}; there it grades nothing." for line in found)
+
+
+def _below_it(*parts: str) -> str:
+    return "\n".join(part for part in parts if part)
 
 
 def _unused(draft: Draft, workflow: Workflow) -> list[str]:

@@ -97,7 +97,8 @@ GOOD = write(workflow__yaml=WORKFLOW, wording__yaml=WORDING)
 class Scripted:
     """Answers the author's turns from a list, and all other questions by their kind.
 
-    `questions` holds every question as text; `missing` has what the next rubrics say that they miss.
+    `questions` holds every question as text; `criteria` is the rubric that is given, `missing` what
+    the next ones say that they miss.
     """
 
     def __init__(self, turns: Sequence[Reply | Exception], comparison: dict[str, list[str]] | None = None):
@@ -105,6 +106,7 @@ class Scripted:
         self.comparison = comparison or {"ungraded": [], "unasked": [], "ambiguous": []}
         self.questions: list[tuple[str, str]] = []
         self.missing: list[str] = []
+        self.criteria: list[dict[str, str]] = CRITERIA
         self.budget = Budget()
 
     def within(self, **more: Any) -> Scripted:
@@ -123,7 +125,7 @@ class Scripted:
     async def typed(self, messages: Sequence[Mapping[str, Any]], model: Any, **more: Any) -> Any:
         self.questions.append((model.__name__, json.dumps(list(messages))))
         answers = {
-            "RubricText": {"criteria": CRITERIA, "missing": self.missing.pop(0) if self.missing else ""},
+            "RubricText": {"criteria": self.criteria, "missing": self.missing.pop(0) if self.missing else ""},
             "Reading": {"must": ["The file holds the name."], "stays": [], "unclear": ""},
             "Reconstruction": {"instruction": "Write the name into the file."},
             "Comparison": self.comparison,

@@ -18,13 +18,14 @@ from skills.authoring import catalogue
 from skills.authoring.agent import author, left
 from skills.authoring.brief import Brief, Limits, Outcome
 from skills.authoring.draft import Draft
+from skills.authoring.evidence import numbers
 from skills.authoring.guest import house_of
 from skills.authoring.outline import without_bytes
 from skills.authoring.port import Smoke, Tried
 from skills.authoring.tools import ONE_CHARACTERS, RESULT_CHARACTERS, Bag, Toolbox
 from skills.nodes.prepare import Prepare
 
-from .conftest import GOOD, SKILL, WORDING, WORKFLOW, MemoryKeeper, PaperBench, Scripted, calls, write
+from .conftest import CRITERIA, GOOD, SKILL, WORDING, WORKFLOW, MemoryKeeper, PaperBench, Scripted, calls, write
 
 
 def toolbox(bench: Any = None, model: Any = None, **brief: Any) -> Toolbox:
@@ -292,6 +293,34 @@ async def test_files_that_nothing_uses_are_noted_and_keep_a_draft_from_being_pro
     await call(tools, "write", files=[{"name": "workflow.yaml", "text": used}, {"name": "left.py", "text": ""}])
     said = await call(tools, "write", files=[{"name": "workflow.yaml", "text": used}])
     assert "nothing uses" not in said
+
+
+PAGES = """\
+  pages: {compute: "${[owner] if folder == 'Notes' else []}"}
+  target: {compute:"""
+EACH = {
+    "kind": "must", "check": "files.exists", "args": '{"path": "${target}-${page}"}', "says": "target",
+    "each": "${pages}", "as": "page",
+}  # fmt: skip
+
+
+async def test_a_criterion_without_items_in_some_draws_is_told_as_a_warning():
+    model, bench = Scripted([]), PaperBench()
+    model.criteria = [*CRITERIA, EACH]
+    tools = toolbox(bench, model)
+    await written(tools, WORKFLOW.replace("  target: {compute:", PAGES, 1))
+    assert "Warning" not in await call(tools, "draw", count=5)  # there is no rubric yet
+    drawn = await bench.draws(tools.bag.draft.load(graded=False), 5)
+    without = [n for n, draw in enumerate(drawn) if not draw.task.resolved["pages"]]
+    assert len({n < 3 for n in without}) == 2
+    assert len(without) < 5
+    told = "Warning: must files.exists of target, for each item of a list made of pages, has no items in "
+    asked = await call(tools, "ask_rubric", note="anew")
+    assert asked.endswith(f"{told}{numbers(n for n in without if n < 3)}; there it grades nothing.")
+    said = await call(tools, "draw", count=5)
+    assert said.endswith(f"\n{told}{numbers(without)}; there it grades nothing.")
+    full = next(n for n in range(5) if n not in without)
+    assert "Warning" not in await call(tools, "draw", count=1, first=full)
 
 
 async def test_what_the_rubrics_writer_misses_stands_until_it_misses_it_no_more():
