@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rounds.terminal import Table
 from warehouse.costs import AT, PAPER, PER_TASK_AGENTS
-
-Table = tuple[str, list[str], list[tuple[Any, ...]]]
 
 
 def spent(found: Mapping[str, Any]) -> Table:

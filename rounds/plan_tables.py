@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rounds.register import Plan
+from rounds.terminal import Table
 from skills.feedback import Standing
-
-Table = tuple[str, list[str], list[tuple[Any, ...]]]
 
 
 def by_skill(plan: Plan) -> Table:

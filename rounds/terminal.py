@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _JSON_UNSAFE = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """What JSON leaves as it is, and a terminal obeys."""
 
+Table = tuple[str, list[str], list[tuple[Any, ...]]]
+"""Title, columns and rows, as `print_table` takes them."""
+
 LOG_WIDTH = 150
 """Characters of a table's line where no terminal says how wide it is."""
 
