@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,11 @@ def test_an_application_is_told_with_window_files_commands_and_moves(app: str) -
     text = catalogue.describe("apps", app)
     for part in ("At the start of a task:", "- Window:", "- In the guest:", "- Saves:", "- Moves:"):
         assert part in text
-    assert [move for move in MOVES.names() if move in text]
+    (own,) = re.findall(r"^- Moves: (.+); and those of any window: check, ", text, re.M)
+    houses = {
+        move: re.findall(r"^In ([\w, ]+)\.", catalogue.describe("moves", move), re.M)[0] for move in MOVES.names()
+    }
+    assert own.split(", ") == [move for move, of in houses.items() if app in of.split(", ")]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS.names())
