@@ -112,6 +112,15 @@ def _all(tree: Tree) -> list[Path]:
     return sorted(path for path in tree.root.rglob("*") if path.is_file() and path.read_bytes() is not None)
 
 
+@check("odd.reads", Nothing)
+def reads(case: Case, args: Nothing) -> Finding:
+    """Always right; its evidence is what a file of the host says, or why it says nothing."""
+    try:
+        return Finding(1.0, Path(args.note).read_text())
+    except OSError as error:
+        return Finding(1.0, type(error).__name__)
+
+
 @check("odd.imports", Nothing)
 def imports(case: Case, args: Nothing) -> Finding:
     """Always right; its evidence is a name in a module that nobody imported before."""
