@@ -144,7 +144,11 @@ class Author:
         """What is wrong with the state as it stands now, whoever was killed: a folder in part, a row without its folder."""
         folder = self.home / "library" / SKILL
         here = {f"{SKILL}/{p.name}": p.read_bytes() for p in folder.iterdir()} if folder.exists() else {}
-        odd = [] if here in ({}, wanted) else [f"the folder holds {', '.join(here)}"]
+        odd = (
+            []
+            if here in ({}, wanted)
+            else [f"the folder holds {', '.join(sorted(path.rpartition('/')[2] for path in here))}"]
+        )
         if (self.home / "warehouse.db").exists():
             with closing(sqlite3.connect(self.home / "warehouse.db")) as db:
                 rows = [
