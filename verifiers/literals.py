@@ -2,7 +2,8 @@
 
 A literal is a piece of text that names something in particular: a quoted text, a path, a file name, an address, a cell or
 range, a date, a time of day, a number. Instruction, start, solutions and rubric agree when all their literals come from
-the one resolved object. Words without such a mark are not looked at; `says` spans and near-misses guard those.
+the one resolved object. Words without such a mark are not looked at; `says` spans and near-misses guard those. The number in
+the name of an encoding (UTF-8) or a standard (ISO 8601) is none; one in any other name (INV-204) is.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from encodings import normalize_encoding
+from encodings.aliases import aliases
 from functools import cached_property
 from typing import Literal
 
@@ -43,6 +46,9 @@ _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://[^\s\"'<>]+[^\s\"'
 _FILE = re.compile(rf"[^\s\"'`“”‘’«»,;:!?()<>|*/=\[\]]+\.(?:{'|'.join(SUFFIXES)})(?![\w])", re.IGNORECASE)
 _CELL = re.compile(r"(?<![\w$.#-])\$?([A-Z]{1,3})\$?([1-9]\d{0,6})(?::\$?([A-Z]{1,3})\$?([1-9]\d{0,6}))?(?![\w(]|\.\w)")
 _HASH = re.compile(r"[0-9a-f]{32,}")
+_STANDARD = re.compile(r"(?<![\w.-])(?:ANSI|DIN|IEC|IEEE|ISO|RFC)[ -]\d{3,5}(?:-\d{1,2})?(?::\d{4})?(?![\w-])")
+_DASHED = re.compile(r"(?<![\w.-])[A-Za-z]{2,}-\w+(?:-\d+)?(?![\w-])")
+_ENCODINGS = frozenset({*aliases, *aliases.values()})
 _TIME = re.compile(r"(?<![\d:])([01]?\d|2[0-3]):([0-5]\d)(?::[0-5]\d)?(?![\d:])")
 
 
@@ -84,6 +90,8 @@ def literals_in(text: str, place: str, kinds: Iterable[Kind] | None = None, loca
         text = text[:start] + " " * (end - start) + text[end:]
     take(_TIME, "time")
     take(_CELL, "cell")
+    text = _DASHED.sub(lambda match: " " * len(match[0]) if _is_encoding(match[0]) else match[0], text)
+    text = _STANDARD.sub(lambda match: " " * len(match[0]), text)
     for number in numbers_in(text):
         if not (number.value.is_integer() and abs(number.value) <= SMALL):
             found.append(Found(f"{number.value:.15g}", "number", place))
@@ -244,6 +252,11 @@ def _own(resolved: dict[str, JSON]) -> dict[str, JSON]:
 
 def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _is_encoding(name: str) -> bool:
+    """Whether Python knows an encoding of that name: UTF-8, ISO-8859-1, Windows-1252."""
+    return normalize_encoding(name).lower() in _ENCODINGS
 
 
 def _area(match: re.Match[str]) -> tuple[int, int, int, int]:

@@ -28,6 +28,17 @@ from verifiers.literals import Facts, Found, Kind, literals_in
         ("due on March 16, 2026 (a Monday)", [("date", "March 16, 2026")]),
         ("=LOG10(A1)+$B$2", [("cell", "A1"), ("cell", "$B$2")]),
         ("see https://intranet.example/a?b=1.", [("address", "https://intranet.example/a?b=1")]),
+        ("Save it as UTF-8, not as ISO-8859-1, Windows-1252 or utf-16le.", []),
+        ("Write dates as ISO 8601 (RFC 3339, ISO 8601-1:2019), CSV as in RFC-4180; 8601 rows", [("number", "8601")]),
+        (
+            "Pay INV-204, bin CP-37 and UTF-9; by ISO 2026-03-16",
+            [
+                ("number", "204"),
+                ("number", "37"),
+                ("number", "9"),
+                ("date", "2026-03-16"),
+            ],
+        ),
     ],
 )
 def test_literals_of_a_text(text: str, found: list[tuple[Kind, str]]) -> None:
