@@ -23,8 +23,8 @@ class FilesTree(Preparer[TreeParams]):
     called .conf, which is text. JSON is written as `json.dumps(value, indent=indent)` writes it, INI as `[section]` and `key =
     value` with a blank line between sections. A drawn tree (the draw `tree`) goes in by `with`.
 
-    Facts: `files`, sorted by path (absolute ones, `~/...`), each with what its kind has; `folders` (all below the root);
-    `empty_folders`; `suffixes` (suffix to number of files); `count` of files.
+    Facts: `files`, sorted by path (absolute ones, `~/...`), each with what its kind has, and its `suffix` in lower case (`.csv` of
+    A.CSV); `folders` (all below the root); `empty_folders`; `suffixes` (the same to number of files); `count` of files.
     """
 
     name = "files.tree"

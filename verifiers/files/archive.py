@@ -30,7 +30,9 @@ class Archive(Args):
         None, description="member to the file (~/...) of the side whose content it must have; empty: any content"
     )
     from_folder: GuestPath | None = None
-    suffixes: tuple[str, ...] = Field((), description="with from_folder: only files with these suffixes, e.g. .csv")
+    suffixes: tuple[str, ...] = Field(
+        (), description="with from_folder: only files with these suffixes, in lower case: .csv is for A.CSV too"
+    )
     side: Literal["before", "gold"] = "before"
     exact: bool = Field(True, description="no other files may be in it; folders never count")
     any_root: bool = Field(True, description="members may lie below further common folders")
