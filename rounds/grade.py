@@ -8,28 +8,26 @@ import tempfile
 from pathlib import Path
 
 from forge.desktop import restore
-from forge.records import Grading, Role, Snapshot, Task, Verdict
+from forge.records import CriterionVerdict, EndedBy, Grading, Role, Snapshot, Task, Trajectory, Verdict
 from rounds.workshop import Workshop
 
 
-def grade_snapshot(
-    workshop: Workshop, task: Task, final_state: str | None, *, answer: str | None, status: str | None
-) -> Verdict:
-    """The verdict on a final state.
+def grade_trajectory(workshop: Workshop, task: Task, trajectory: Trajectory) -> Verdict:
+    """The verdict on an episode.
 
-    Args:
-        workshop: gives blobs, graders and LibreOffice.
-        task: what was to be done.
-        final_state: the blob that holds the snapshot's JSON; None: nothing was kept.
-        answer: the agent's last answer.
-        status: its done status; None when it did not say done, which is graded like `success` on the state it left.
-
-    Returns:
-        A verdict; `not_gradable` without a final state.
+    Where the agent used up its home so that no final state could be kept, every criterion has 0: a reward of none would be
+    a way out for a policy that has failed. Without a final state for another reason it is `not_gradable`.
     """
-    if final_state is None:
+    if trajectory.final_state is None and trajectory.ended_by is EndedBy.EXHAUSTED:
+        evidence = f"no final state could be kept: {trajectory.error}"
+        criteria = tuple(
+            CriterionVerdict(criterion=c.id, check=c.check, kind=c.kind, score=0.0, evidence=evidence, weight=c.weight)
+            for c in task.rubric.criteria
+        )
+        return Verdict(grading=Grading.GRADED, score=0.0, criteria=criteria)
+    if trajectory.final_state is None:
         return Verdict(grading=Grading.NOT_GRADABLE, error="no final state was kept")
-    snapshot = Snapshot.model_validate(json.loads(workshop.warehouse.blobs.get(final_state)))
+    snapshot = Snapshot.model_validate(json.loads(workshop.warehouse.blobs.get(trajectory.final_state)))
     folder = Path(tempfile.mkdtemp(prefix="grade-", dir=workshop.scratch))
     try:
         after = folder / "after"
@@ -37,7 +35,8 @@ def grade_snapshot(
         restore(snapshot, after, workshop.warehouse.blobs.get)
         with workshop.new_home(task) as before, workshop.new_home(task, (Role.GOLD,)) as gold:
             return workshop.graders.grade(
-                task.rubric, before=before, after=after, gold=gold, answer=answer, status=status or "success",
+                task.rubric, before=before, after=after, gold=gold, answer=trajectory.answer,
+                status=trajectory.done_status or "success",  # without a status the state that it left counts
                 guest=task.guest, office_address=workshop.office().address,
             )  # fmt: skip
     finally:

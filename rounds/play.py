@@ -26,7 +26,7 @@ from forge.records import (
     Task,
     Trajectory,
 )
-from rounds.grade import grade_snapshot
+from rounds.grade import grade_trajectory
 from rounds.items import Item, Writes, outcome
 from rounds.workshop import Workshop, dating
 
@@ -69,14 +69,7 @@ async def play_part(workshop: Workshop, part: Part) -> Writes:
     if trajectory.ended_by is EndedBy.FAULT:
         raise DesktopError(f"episode of task {part.task.id[:12]} under {part.harness}: {trajectory.error}")
     grading = time.perf_counter()
-    verdict = await asyncio.to_thread(
-        grade_snapshot,
-        workshop,
-        part.task,
-        trajectory.final_state,
-        answer=trajectory.answer,
-        status=trajectory.done_status,
-    )
+    verdict = await asyncio.to_thread(grade_trajectory, workshop, part.task, trajectory)
     done = time.perf_counter()
     trajectory = trajectory.model_copy(
         update={
@@ -121,7 +114,7 @@ async def episode(workshop: Workshop, part: Part, harness: Harness) -> Trajector
         trajectory = trajectory.model_copy(update={"timings": timings})
         try:
             snapshot = await asyncio.to_thread(slot.snapshot, blobs.put)
-        except ExhaustedError as error:  # the agent left more than can be kept: no fault, and nothing to be graded
+        except ExhaustedError as error:  # the agent left more than can be kept: no fault; it earns nothing
             if trajectory.ended_by in (EndedBy.FAULT, EndedBy.INTERRUPTED):
                 return trajectory
             return trajectory.model_copy(update={"ended_by": EndedBy.EXHAUSTED, "error": str(error)})

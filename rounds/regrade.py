@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forge.records import Grading
-from rounds.grade import grade_snapshot
+from rounds.grade import grade_trajectory
 from rounds.items import Progress, Silent
 from rounds.workshop import Workshop
 
@@ -51,9 +51,7 @@ def regrade(
         trajectory = warehouse.trajectory(trajectory_id)
         task = warehouse.task(trajectory.task)
         if check is None or any(c.check == check for c in task.rubric.criteria):
-            verdict = grade_snapshot(
-                workshop, task, trajectory.final_state, answer=trajectory.answer, status=trajectory.done_status
-            )
+            verdict = grade_trajectory(workshop, task, trajectory)
             reward = verdict.score if verdict.grading is Grading.GRADED else None
             if reward != trajectory.reward:
                 evidence = verdict.error or "; ".join(

@@ -30,6 +30,7 @@ from rounds.items import run_items
 from rounds.materialize import Ticket, materialize
 from rounds.play import Part
 from rounds.register import Wish, choose, register
+from rounds.regrade import regrade
 from rounds.rollout import rollout
 from rounds.round import prepare
 from rounds.workshop import Workshop
@@ -160,14 +161,18 @@ async def test_a_display_that_freezes_in_the_middle_of_an_episode(
 
 
 @pytest.mark.desktop
-async def test_a_home_that_holds_more_than_can_be_kept_is_no_fault(
+async def test_a_home_that_holds_more_than_can_be_kept_is_no_fault_and_earns_nothing(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     part = await _one_part(workshop, SKILL, "terminal")
     monkeypatch.setattr("forge.desktop.files.ENTRY_LIMIT", 2)
     tally, rows = await rollout(workshop, [part])
     assert (tally.done, tally.faults) == (1, {})
-    assert [(row["reward"], row["ended_by"]) for row in rows] == [(None, "exhausted")]
+    assert [(row["reward"], row["ended_by"], row["grading"]) for row in rows] == [(0, "exhausted", "graded")]
+    criteria = workshop.warehouse.trajectory(rows[0]["id"]).verdict.criteria
+    assert {c.score for c in criteria} == {0}
+    assert "more than 2 entries" in criteria[0].evidence
+    assert regrade(workshop) == []
     assert claims(workshop.settings.home)[-1] == ("play", "done", 1)
 
 
