@@ -95,9 +95,16 @@ def export(
 def score(
     rows: Annotated[Path, typer.Argument(help="JSON file of either form.", exists=True, dir_okay=False)],
     predictions: Annotated[
-        Path, typer.Argument(help="JSON list, one a row: [x, y], [x, y, width, height] or null.", exists=True)
+        Path,
+        typer.Argument(
+            help=r"JSON list, one a row: \[x, y] or \[x, y, width, height] in pixels; \[-1, -1] is a refusal; "
+            "null is no answer, wrong everywhere.",
+            exists=True,
+        ),
     ],
-    group: Annotated[str, typer.Option(help="Key of the rows to score apart by.")] = "style",
+    group: Annotated[
+        str | None, typer.Option(help="Key of the rows to score apart by. Default: style, where the rows have it.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Score predictions: point in box, point in polygon, refusal."""
@@ -106,7 +113,10 @@ def score(
     from rounds.terminal import print_json, print_table
     from training.grounding import score as run
 
-    found = run(json.loads(rows.read_text("utf-8")), json.loads(predictions.read_text("utf-8")), group)
+    asked = json.loads(rows.read_text("utf-8"))
+    if group is None:
+        group = "style" if any("style" in row for row in asked) else ""
+    found = run(asked, json.loads(predictions.read_text("utf-8")), group)
     groups = {name: {"rows": n, "right": right, "accuracy": right / n} for name, (n, right) in found.groups.items()}
     if as_json:
         print_json({"rows": found.rows, "right": found.right, "accuracy": found.accuracy, "groups": groups})

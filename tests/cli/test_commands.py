@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,6 +64,41 @@ def test_every_command_explains_itself(command: str) -> None:
     shown = forge(*command.split(), "--help")
     assert shown.returncode == 0
     assert "Usage: forge" in shown.stdout
+
+
+def test_no_help_loses_its_brackets_to_markup() -> None:
+    from rich.text import Text
+    from typer.main import get_command
+
+    from cli.main import app
+
+    def helps(command: Any) -> Iterator[str]:
+        yield command.help or ""
+        yield from (option.help or "" for option in command.params)
+        for below in getattr(command, "commands", {}).values():
+            yield from helps(below)
+
+    found = list(helps(get_command(app)))
+    assert sum(bool(text) for text in found) > 100
+    assert [text for text in found if Text.from_markup(text).plain != text.replace("\\[", "[")] == []
+    shown = " ".join(forge("grounding", "score", "--help").stdout.replace("│", " ").split())
+    assert (
+        "[x, y] or [x, y, width, height] in pixels; [-1, -1] is a refusal; null is no answer, wrong everywhere."
+        in shown
+    )
+
+
+def test_the_score_of_a_group_that_no_row_has_is_bad_input(tmp_path: Path) -> None:
+    rows, predictions = tmp_path / "rows.json", tmp_path / "predictions.json"
+    rows.write_text('[{"bbox": [0, 0, 9, 9], "data_type": "icon"}]')
+    predictions.write_text("[[5, 5]]")
+    score = ("grounding", "score", str(rows), str(predictions))
+    found = json.loads(forge(*score, "--json").stdout)  # rows of another's benchmark have no style
+    assert (found["rows"], found["right"], found["groups"]) == (1, 1, {})
+    shown = forge(*score, "--group", "zzz")
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert "no row has the group 'zzz'" in shown.stderr
+    assert "groups are data_type" in shown.stderr
 
 
 def test_the_library_as_json_names_twelve_skills_in_three_applications() -> None:

@@ -1,7 +1,7 @@
 """The metrics of both benchmarks: a point in a box, a point in a polygon, a refusal.
 
 A prediction is a point in pixels, or a box [x, y, width, height] of which the middle counts. It refuses when both
-coordinates are negative; a refusal is right exactly where refusing is. No prediction is wrong everywhere.
+coordinates are negative; a refusal is right exactly where refusing is. None is no answer, wrong everywhere.
 """
 
 from __future__ import annotations
@@ -36,12 +36,14 @@ def score(rows: Sequence[Mapping[str, Any]], predictions: Sequence[Sequence[floa
         group: a key of the rows by whose values the score is also given apart.
 
     Raises:
-        InputError: there are not as many predictions as rows, or one has another length than 2 or 4.
+        InputError: there are not as many predictions as rows, one has another length than 2 or 4, or no row has the group.
     """
     if len(rows) != len(predictions):
         raise InputError(
             f"{len(predictions)} predictions for {len(rows)} rows", mend="give one a row, in the same order"
         )
+    if group and rows and not any(group in row for row in rows):
+        raise InputError(f"no row has the group {group!r}", mend=f"groups are {', '.join(_groups(rows)) or 'none'}")
     groups: dict[str, tuple[int, int]] = {}
     right = 0
     for row, prediction in zip(rows, predictions, strict=True):
@@ -93,6 +95,15 @@ def in_polygon(point: tuple[float, float], flat: Sequence[float]) -> bool:
         if (y0 > py) != (y1 > py) and px < (x1 - x0) * (py - y0) / (y1 - y0) + x0:
             inside = not inside
     return inside
+
+
+def _groups(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Keys of the rows that hold words; numbers are no groups."""
+    return sorted({key for row in rows for key, value in row.items() if _words(value)})
+
+
+def _words(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and any(isinstance(each, str) for each in value))
 
 
 def _values(row: Mapping[str, Any], group: str) -> list[str]:

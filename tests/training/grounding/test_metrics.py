@@ -48,6 +48,12 @@ def test_wrong_predictions_are_named():
         score([BOX], [(1, 2, 3)])
 
 
+def test_a_group_that_no_row_has_is_named_with_those_that_there_are():
+    with pytest.raises(InputError, match=r"no row has the group 'zzz'\n.*groups are GUI_types, box_type, style"):
+        score([{**BOX, "GUI_types": ["Menu"]}], [(25, 40)], "zzz")
+    assert score([], [], "zzz").rows == 0
+
+
 @given(
     box=st.tuples(*[st.integers(0, 500)] * 2, *[st.integers(1, 300)] * 2),
     x=st.integers(-10, 900),
