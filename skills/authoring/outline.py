@@ -34,7 +34,10 @@ def without_bytes(value: Any) -> Any:
 
 
 def _encoded(text: str) -> int | None:
-    """How many bytes a long text in base64 has; None for any other text. Words and numbers lack one of three kinds of signs."""
+    """How many bytes a long text in base64 has; None for any other text.
+
+    Words and numbers lack one of three kinds of signs.
+    """
     if not _ENCODED.fullmatch(text) or not all(re.search(kind, text) for kind in ("[A-Z]", "[a-z]", "[0-9]")):
         return None
     if max(map(len, text.split("\n"))) < 60 or " " in text:  # it comes in one line, or in long ones

@@ -1,4 +1,4 @@
-"""Several texts in one answer of bounded length: equal shares, where each says what it lacks, or the first ones first."""
+"""Several texts in one answer of bounded length: equal shares that say what they lack, or the first ones first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def shared(parts: Sequence[tuple[str, str]], room: int, more: str) -> str:
 
 
 def fitting(parts: Sequence[str], room: int) -> str:
-    """The parts below one another, in whole lines: no early one takes more than half of what is left, the last may fall away."""
+    """The parts below one another, in whole lines: an early one takes half of what is left, the last may fall away."""
     shown: list[str] = []
     left = room
     for number, part in enumerate(parts):
