@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forge.desktop.display import Display
+from forge.desktop.properties import MOST_NUMBERS, numbers, text
 from forge.records.errors import DesktopError
 
 
@@ -81,18 +82,17 @@ class Windows:
     def _panes(self, X: Any, error: Any) -> list[Pane]:
         server = self._connection
         root = server.screen().root
-        clients = root.get_full_property(server.intern_atom("_NET_CLIENT_LIST_STACKING"), X.AnyPropertyType)
         frames: dict[int, int] = {}
-        for number in clients.value if clients else ():
+        for number in numbers(server, root, "_NET_CLIENT_LIST_STACKING"):
             window = server.create_resource_object("window", number)
             try:
                 while (parent := window.query_tree().parent) and parent.id != root.id:
                     window = parent
             except (error.BadWindow, error.BadDrawable):
                 continue
-            frames[window.id] = int(number)
+            frames[window.id] = number
         result = []
-        for window in root.query_tree().children:
+        for window in root.query_tree().children[-MOST_NUMBERS:]:
             try:
                 looks, size = window.get_attributes(), window.get_geometry()
             except (error.BadWindow, error.BadDrawable):
@@ -104,31 +104,19 @@ class Windows:
     def _list(self, X: Any, error: Any) -> list[Window]:
         server = self._connection
         root = server.screen().root
-        stacking = root.get_full_property(server.intern_atom("_NET_CLIENT_LIST_STACKING"), X.AnyPropertyType)
-        active = root.get_full_property(server.intern_atom("_NET_ACTIVE_WINDOW"), X.AnyPropertyType)
+        active = numbers(server, root, "_NET_ACTIVE_WINDOW")
         result = []
-        for number in stacking.value if stacking else ():
+        for number in numbers(server, root, "_NET_CLIENT_LIST_STACKING"):
             window = server.create_resource_object("window", number)
             try:
-                title = window.get_full_property(server.intern_atom("_NET_WM_NAME"), X.AnyPropertyType)
+                title = text(server, window, "_NET_WM_NAME")
                 if window.get_attributes().map_state != X.IsViewable:
                     continue  # iconified
                 size = window.get_geometry()
                 place = root.translate_coords(window, 0, 0)
             except (error.BadWindow, error.BadDrawable):
                 continue
-            name = title.value.decode("utf-8", "replace") if title else ""
-            result.append(
-                Window(
-                    int(number),
-                    name,
-                    place.x,
-                    place.y,
-                    size.width,
-                    size.height,
-                    bool(active and number in active.value),
-                )
-            )
+            result.append(Window(number, title, place.x, place.y, size.width, size.height, number in active))
         return result
 
     def close(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from forge.desktop.properties import numbers, text
 from forge.desktop.slot import Slot
 
 _SOURCE_PAGER = 2  # a request by a person, which no window manager turns down
@@ -25,7 +26,7 @@ def size_of(slot: Slot, class_name: str) -> tuple[int, int] | None:
     connection = slot.connect()
     try:
         for window in _all(connection):
-            if class_name.lower() in [each.lower() for each in window.get_wm_class() or ()]:
+            if class_name.lower() in [each.lower() for each in _classes(connection, window)]:
                 geometry = window.get_geometry()
                 return int(geometry.width), int(geometry.height)
         return None
@@ -56,28 +57,23 @@ def _tell(slot: Slot, what: str, name: str, strict: bool, by_class: bool) -> boo
 def _matching(connection: Any, name: str, strict: bool, by_class: bool) -> Iterator[Any]:
     """Windows whose title (or, by class, `instance.class`) contains `name`; strict: is `name`, with case."""
     for window in _all(connection):
-        text = ".".join(window.get_wm_class() or ()) if by_class else _title(connection, window)
-        if text == name if strict else name.lower() in text.lower():
+        told = ".".join(_classes(connection, window)) if by_class else text(connection, window, "_NET_WM_NAME")
+        if told == name if strict else name.lower() in told.lower():
             yield window
 
 
 def _all(connection: Any) -> Iterator[Any]:
-    from Xlib import X, error
+    from Xlib import error
 
-    root = connection.screen().root
-    listed = root.get_full_property(connection.intern_atom("_NET_CLIENT_LIST"), X.AnyPropertyType)
-    for number in listed.value if listed else ():
+    for number in numbers(connection, connection.screen().root, "_NET_CLIENT_LIST"):
         window = connection.create_resource_object("window", number)
         try:
             window.get_attributes()
-        except error.BadWindow:
+        except (error.BadWindow, error.BadDrawable):
             continue
         yield window
 
 
-def _title(connection: Any, window: Any) -> str:
-    from Xlib import X
-
-    found = window.get_full_property(connection.intern_atom("_NET_WM_NAME"), X.AnyPropertyType)
-    value = found.value if found is not None else b""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+def _classes(connection: Any, window: Any) -> list[str]:
+    """Instance and class, as `xprop WM_CLASS` shows them."""
+    return text(connection, window, "WM_CLASS").split("\0")[:2]

@@ -229,3 +229,39 @@ def test_windows_are_listed_with_place_and_title(display: Display) -> None:
     assert becomes(lambda: windows.shown() == [])
     windows.close()
     connection.close()
+
+
+def test_properties_that_a_program_has_spoilt_are_read_as_nothing_and_in_part(display: Display) -> None:
+    from Xlib import X, Xatom
+
+    connection = display.connect()
+    root = connection.screen().root
+    window = root.create_window(0, 0, 100, 100, 0, X.CopyFromParent)
+    name, utf8 = connection.intern_atom("_NET_WM_NAME"), connection.intern_atom("UTF8_STRING")
+    window.change_property(name, utf8, 8, b"good")
+    window.map()
+    connection.sync()
+    windows = Windows(display)
+    assert becomes(lambda: [w.title for w in windows.shown()] == ["good"])
+
+    window.change_property(name, Xatom.CARDINAL, 32, [1, 2])
+    root.change_property(connection.intern_atom("_NET_ACTIVE_WINDOW"), Xatom.STRING, 8, b"me")
+    connection.sync()
+    assert [(w.title, w.active) for w in windows.shown()] == [("", False)]
+
+    window.change_property(name, utf8, 8, b"x" * 200_000)
+    connection.sync()
+    assert [len(w.title) for w in windows.shown()] == [4096]
+
+    stacking = connection.intern_atom("_NET_CLIENT_LIST_STACKING")
+    root.change_property(stacking, Xatom.WINDOW, 32, [window.id] + [root.id + 7] * 60_000)
+    connection.sync()
+    assert [w.id for w in windows.shown()] == [window.id]
+    assert any(pane.client == window.id for pane in windows.panes())
+    root.change_property(stacking, Xatom.STRING, 8, b"none")
+    connection.sync()
+    assert windows.shown() == []
+    window.destroy()
+    connection.sync()
+    windows.close()
+    connection.close()
