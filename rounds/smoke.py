@@ -142,7 +142,7 @@ class _Breakage:
 
     @contextmanager
     def guarding(self, stage: str, key: str, name: str) -> Iterator[None]:
-        """Work on an item: what breaks is noted under the name, and ends it. Raises the machine's fault when it was one."""
+        """Work on an item: what breaks is noted under the name, and ends it. Raises the machine's fault if it was one."""
         try:
             yield
         except Exception as error:

@@ -44,8 +44,9 @@ NO_MORE = "that is all that is shown of it"
 
 MISSING = (
     "Not yet: the rubric's writer misses a check for: {}\n"
-    "Change the draft so that its instructions do not need it, and have the rubric written again with `ask_rubric`; or, "
-    "where a check or a name of the draft can express it, say in `ask_rubric` which; or end with `give_up` as needs_check."
+    "Change the draft so that its instructions do not need it, and have the rubric written again with `ask_rubric`; "
+    "or, where a check or a name of the draft can express it, say in `ask_rubric` which; or end with `give_up` as "
+    "needs_check."
 )
 """What is said to who submits while the latest rubric leaves something ungraded."""
 
