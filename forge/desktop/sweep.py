@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import secrets
 import signal
 import socket
@@ -23,6 +24,7 @@ from forge.desktop.limits import release
 from forge.desktop.place import home, remove
 from forge.records.errors import DesktopError
 
+_NAME = re.compile(r"(\.new-)?[a-z]+-[0-9a-f]{12}")  # what `claim` makes; processes are told by it, so nothing else is swept
 _DRAFT_AGE = 60.0  # seconds after which a folder that never got its lock counts as abandoned
 _DYING = 5.0  # seconds that what was killed has for its end; a display's socket can be told for dead only then
 
@@ -71,7 +73,7 @@ def sweep(root: Path | None = None) -> list[str]:
     if not slots.is_dir():
         return swept
     for folder in sorted(slots.iterdir()):
-        if not folder.is_dir() or folder.is_symlink():
+        if not _NAME.fullmatch(folder.name) or not folder.is_dir() or folder.is_symlink():
             continue
         try:
             lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)

@@ -94,6 +94,16 @@ def test_ones_own_folder_is_never_swept(tmp_path: Path) -> None:
     mine.release()
 
 
+def test_what_no_claim_has_made_is_left_alone(tmp_path: Path) -> None:
+    dead, folder = owner(tmp_path)
+    end(dead)
+    for name in ("proc", "slot-1", "x" + folder.name[1:] + "0"):
+        (tmp_path / "slots" / name).mkdir()
+        (tmp_path / "slots" / name / "lock").touch()
+    assert sweep(tmp_path) == [folder.name]
+    assert len(os.listdir(tmp_path / "slots")) == 3
+
+
 def test_a_place_that_cannot_hold_slots_is_named(tmp_path: Path) -> None:
     (tmp_path / "slots").write_text("a file")
     with pytest.raises(DesktopError, match="slots"):
