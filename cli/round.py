@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from skills import Workflow
 
 
 def round_(
@@ -38,10 +41,14 @@ def round_(
 
     from forge.desktop.limits import slot_limits
     from forge.records import Settings
+    from rounds.register import choose
+    from skills.loading import require_known
 
-    slot_limits(Settings())  # what is wrong there is told before Prefect starts
+    slot_limits(Settings())  # what is wrong there, or with the skills, is told before Prefect starts
+    require_known(skill or [])
+    chosen = choose(skill or [])
     if dry_run:
-        _preview(tasks, skill or [], number, even, as_json)
+        _preview(chosen, tasks, skill or [], number, even, as_json)
         return
     parameters = {"tasks": tasks, "skills": skill or [], "round": number, "even": even}
     os.execv(
@@ -50,15 +57,17 @@ def round_(
     )
 
 
-def _preview(tasks: int, skills: list[str], number: int | None, even: bool, as_json: bool) -> None:
+def _preview(
+    workflows: list[Workflow], tasks: int, skills: list[str], number: int | None, even: bool, as_json: bool
+) -> None:
     from rounds.plan import forecast
     from rounds.plan_tables import by_skill, expected
-    from rounds.register import Wish, choose, preview
+    from rounds.register import Wish, preview
     from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
 
     with Workshop() as workshop:
-        plan = preview(workshop.warehouse, Wish(choose(skills), tasks=tasks, round=number, even=even, named=skills))
+        plan = preview(workshop.warehouse, Wish(workflows, tasks=tasks, round=number, even=even, named=skills))
         found = forecast(workshop, plan)
     if as_json:
         print_json({"round": plan.round, "skills": plan.rows, "forecast": found})

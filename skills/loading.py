@@ -6,6 +6,9 @@ takes the place of one of the same id.
 
 from __future__ import annotations
 
+import difflib
+import fnmatch
+from collections.abc import Sequence
 from pathlib import Path
 
 from forge.records import InputError, Settings
@@ -25,6 +28,24 @@ def library() -> list[Path]:
     """The workflow files of both libraries, sorted by skill id."""
     found = {path.parent.name: path for folder in (FOLDER, own_folder()) for path in folder.glob("[!.]*/workflow.yaml")}
     return [found[name] for name in sorted(found)]
+
+
+def require_known(patterns: Sequence[str]) -> None:
+    """Find each shell pattern's skill in a library, without loading any workflow.
+
+    Raises:
+        InputError: a pattern matches none; the mend names near ids, and says where one's own workflows belong.
+    """
+    known = [path.parent.name for path in library()]
+    for pattern in patterns:
+        if not fnmatch.filter(known, pattern):
+            near = difflib.get_close_matches(pattern, known, n=3, cutoff=0.5)
+            guess = f"did you mean {' or '.join(near)}? " if near else ""
+            raise InputError(
+                f"no skill matches {pattern!r}",
+                mend=f"{guess}`forge skills list` lists them; the folder of one of your own, named by its id, belongs "
+                f"into {own_folder()}",
+            )
 
 
 def load(where: str | Path) -> Workflow:

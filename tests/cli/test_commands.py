@@ -176,3 +176,30 @@ def test_limits_of_slots_that_cannot_be_are_told_before_anything_begins(
     assert "FORGE_SLOT_LIMITS = 'memory_mb=lots': 'lots' is no limit for memory_mb" in shown.stderr
     assert "write memory_mb=3000,home_mb=500,cpus=1.5" in shown.stderr
     assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_a_round_of_a_skill_that_is_not_there_is_refused_before_anything_begins(
+    more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORGE_HOME", str(tmp_path / "home"))
+    shown = forge("round", "--skill", "files.text.count-log-entry", *more)
+    assert shown.returncode == 2
+    assert shown.stdout == ""
+    (message, mend) = shown.stderr.splitlines()
+    assert message == "forge: no skill matches 'files.text.count-log-entry'"
+    assert "did you mean files.text.count-log-entries" in mend
+    assert f"belongs into {tmp_path / 'home' / 'library'}" in mend
+    assert "calc.formula.total-below-column" not in mend
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_skill_of_ones_own_is_drawn_from_the_library_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORGE_HOME", str(tmp_path))
+    made = forge("skills", "new", "files.folder.tidy-desk", "--folder", str(tmp_path / "library"))
+    assert made.returncode == 0
+    shown = forge("round", "--skill", "files.folder.tidy-desk", "--dry-run", "--json")
+    assert shown.returncode == 0, shown.stderr
+    assert [row["skill"] for row in json.loads(shown.stdout)["skills"]] == ["files.folder.tidy-desk"]
