@@ -47,6 +47,7 @@ class Limits:
         home_files: files and folders in the home.
         tmp_mb: size of /tmp, MiB; /dev/shm has as much.
         tmp_files: files and folders in /tmp.
+        tcp_mb: what its TCP connections hold, MiB; the first version of control groups counts it apart from memory.
     """
 
     memory_mb: int = 6144
@@ -59,6 +60,7 @@ class Limits:
     home_files: int = 100_000
     tmp_mb: int = 1024
     tmp_files: int = 50_000
+    tcp_mb: int = 32
 
     def prefix(self) -> list[str]:
         """The beginning of a command line that sets the limits of each process; to be run inside the box."""
@@ -223,7 +225,8 @@ def _settings(controller: str, limits: Limits) -> dict[str, str]:
     period = 100_000
     quota = None if limits.cpus is None else str(max(1000, int(limits.cpus * period)))
     if controller == "memory":
-        return {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory}
+        tcp = {"memory.kmem.tcp.limit_in_bytes": str(limits.tcp_mb << 20)}
+        return {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory, **tcp}
     if controller == "pids":
         return {"pids.max": pids}
     if controller == "cpu":

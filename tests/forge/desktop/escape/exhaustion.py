@@ -49,6 +49,20 @@ mine = bytearray(b"x") * (300 << 20)
 open("held", "w").close()
 time.sleep(6)
 """
+FILL_TCP = """
+import socket
+server, held, kept = socket.create_server(("127.0.0.1", 0)), 0, []
+for _ in range(40):  # nobody reads
+    one = socket.create_connection(server.getsockname())
+    one.setblocking(False)
+    kept += [one, server.accept()[0]]
+    try:
+        while True:
+            held += one.send(b"x" * 65536)
+    except BlockingIOError:
+        pass
+print("HIT" if held > 24 << 20 else held)
+"""
 FILL_DISK = """
 import sys
 folder, megabytes = sys.argv[1], int(sys.argv[2])
@@ -126,6 +140,7 @@ SMALL = Limits(
     home_mb=24,
     home_files=700,
     tmp_files=300,
+    tcp_mb=2,
 )
 LARGE = Limits(
     memory_mb=1024,
@@ -138,6 +153,7 @@ LARGE = Limits(
     home_mb=96,
     home_files=6000,
     tmp_files=6000,
+    tcp_mb=128,
 )
 
 
@@ -255,6 +271,12 @@ def _controls(controller: str) -> Callable[[], bool]:
     return lambda: controller in _parents() or "all" in _parents()
 
 
+def _counts_tcp() -> bool:
+    """The second version counts it with the memory."""
+    parent = _parents().get("memory")
+    return parent is not None and (parent / "memory.kmem.tcp.limit_in_bytes").exists()
+
+
 def _root() -> bool:
     return Path("/proc/self/status").read_text().split("\nUid:")[1].split()[0] == "0"
 
@@ -262,6 +284,7 @@ def _root() -> bool:
 ATTACKS = [
     _in_box("fork bomb", "processes", FORK),
     _in_box("memory, by many processes", "memory_mb", FILL_MEMORY, offered=_controls("memory")),
+    _in_box("buffers of connections", "tcp_mb", FILL_TCP, offered=_counts_tcp),
     _in_box("open files", "open_files", OPEN_FILES),
     _in_box("one large file", "file_mb", FILL_DISK, "/home/alex", "32"),
     _in_box("fill /tmp", "tmp_mb", FILL_DISK, "/tmp", "32"),
