@@ -24,7 +24,7 @@ from forge.desktop.limits import release
 from forge.desktop.place import home, remove
 from forge.records.errors import DesktopError
 
-_NAME = re.compile(r"(\.new-)?[a-z]+-[0-9a-f]{12}")  # what `claim` makes; processes are told by it, so nothing else is swept
+_NAME = re.compile(r"(\.new-)?[a-z]+-[0-9a-f]{12}")  # as `claim` makes them; processes are known by them
 _DRAFT_AGE = 60.0  # seconds after which a folder that never got its lock counts as abandoned
 _DYING = 5.0  # seconds that what was killed has for its end; a display's socket can be told for dead only then
 
