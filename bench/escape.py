@@ -35,18 +35,21 @@ def markdown(rows: list[tuple[str, ...]]) -> str:
 
 
 def main() -> int:
-    """Try them all; 1 when one succeeded, or one does not bite."""
+    """Try them all; 1 when one succeeded, or one does not bite; 2 when there is none to try."""
     parser = argparse.ArgumentParser(description=__doc__)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--markdown", action="store_true", help="print a table for a page")
     parser.add_argument("--only", default="", help="attacks whose name or area contains this")
     chosen = parser.parse_args()
+    wanted = [attack for attack in ATTACKS if chosen.only in attack.name or chosen.only in attack.area]
+    if not wanted:
+        areas = ", ".join(sorted({attack.area for attack in ATTACKS}))
+        parser.error(f"no attack's name or area contains {chosen.only!r}; the areas are {areas}")
     found = []
-    for attack in ATTACKS:
-        if chosen.only in attack.name or chosen.only in attack.area:
-            print(f"{attack.area}: {attack.name}", file=sys.stderr)
-            found.append(outcome(attack))
+    for attack in wanted:
+        print(f"{attack.area}: {attack.name}", file=sys.stderr)
+        found.append(outcome(attack))
     rows = [row(each) for each in found]
     if chosen.json:
         print(json.dumps([dict(zip(COLUMNS, each, strict=True)) for each in rows], indent=2))
