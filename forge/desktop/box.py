@@ -24,7 +24,7 @@ from pathlib import Path
 
 from forge.desktop import clock, seccomp
 from forge.desktop.limits import ONE_SHOT, Group, Limits
-from forge.desktop.place import locale_folder
+from forge.desktop.place import each_folder, locale_folder
 from forge.desktop.spawn import identity, lifeline, stop, unprivileged
 from forge.records.errors import DesktopError
 from forge.records.guest import USER, Guest
@@ -219,7 +219,8 @@ def environment(guest: Guest, layers: Layers = NO_LAYERS, compiled_locale: bool 
 def chown_home(home: Path, user: int | None = None) -> None:
     """Make a folder of the host usable as a guest's home: all in it belongs to the user that boxes run as.
 
-    Works through directory descriptors and never follows a link. Under an ordinary user nothing has to change hands.
+    Works through directory descriptors, however deep the folders, and never follows a link. Under an ordinary user nothing
+    has to change hands.
 
     Args:
         home: the folder.
@@ -230,9 +231,19 @@ def chown_home(home: Path, user: int | None = None) -> None:
     if os.geteuid() != 0:
         return
     os.chown(home, uid, gid)
-    for _root, folders, names, fd in os.fwalk(home, follow_symlinks=False):
-        for name in (*folders, *names):
-            os.chown(name, uid, gid, dir_fd=fd, follow_symlinks=False)
+
+    def visit(place: int) -> list[str]:
+        with os.scandir(place) as found:
+            entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
+        for name, _ in entries:
+            os.chown(name, uid, gid, dir_fd=place, follow_symlinks=False)
+        return [name for name, is_folder in entries if is_folder]
+
+    opened = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        each_folder(opened, visit)
+    finally:
+        os.close(opened)
 
 
 def run_boxed(

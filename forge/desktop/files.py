@@ -126,13 +126,20 @@ _ORDER = {"folder": 0, "file": 1, "link": 2}
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def lay(home: Path, files: Iterable[tuple[str, bytes, int, bool]], *, stamp: float | None = None) -> None:
+def lay(
+    home: Path,
+    files: Iterable[tuple[str, bytes, int, bool]],
+    *,
+    stamp: float | None = None,
+    owner: tuple[int, int] | None = None,
+) -> None:
     """Write files below `home`, making parent folders.
 
     Args:
         home: an existing folder of the host.
         files: (guest path `~/...`, content, permission bits, whether it is a folder); content of a folder is ignored.
         stamp: time given to what is written, seconds since 1970; now if None.
+        owner: user and group that what is written belongs to; those of this process if None.
 
     Raises:
         DesktopError: a path is not below the home, leads through a link or a file, or the disk is full. A file is
@@ -142,12 +149,12 @@ def lay(home: Path, files: Iterable[tuple[str, bytes, int, bool]], *, stamp: flo
     try:
         for path, data, mode, is_folder in files:
             parts = _parts(path)
-            folder = _open_folder(root, parts if is_folder else parts[:-1], path, stamp)
+            folder = _open_folder(root, parts if is_folder else parts[:-1], path, stamp, owner)
             try:
                 if is_folder:
                     os.fchmod(folder, mode & 0o777)
                 else:
-                    _write(folder, parts[-1], data, mode & 0o777, path, stamp)
+                    _write(folder, parts[-1], data, mode & 0o777, path, stamp, owner)
             finally:
                 os.close(folder)
     finally:
@@ -360,7 +367,9 @@ def _parts(path: str) -> list[str]:
     return parts
 
 
-def _open_folder(root: int, parts: list[str], path: str, seconds: float | None) -> int:
+def _open_folder(
+    root: int, parts: list[str], path: str, seconds: float | None, owner: tuple[int, int] | None = None
+) -> int:
     """Descriptor of the folder `parts` below `root`, made where missing. The caller closes it."""
     current = os.dup(root)
     try:
@@ -375,6 +384,8 @@ def _open_folder(root: int, parts: list[str], path: str, seconds: float | None) 
             os.close(current)
             current = child
             if made:
+                if owner is not None:
+                    os.fchown(current, *owner)
                 os.fchmod(current, 0o755)
                 if seconds is not None:
                     os.utime(current, (seconds, seconds))
@@ -384,13 +395,23 @@ def _open_folder(root: int, parts: list[str], path: str, seconds: float | None) 
     return current
 
 
-def _write(folder: int, name: str, data: bytes, mode: int, path: str, seconds: float | None) -> None:
+def _write(
+    folder: int,
+    name: str,
+    data: bytes,
+    mode: int,
+    path: str,
+    seconds: float | None,
+    owner: tuple[int, int] | None = None,
+) -> None:
     """Write a file under a draft name and rename it, so that a full disk leaves no half of it."""
     draft = f".forge-draft-{os.getpid()}"
     try:
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
         try:
             _write_all(fd, data)
+            if owner is not None:
+                os.fchown(fd, *owner)
             os.fchmod(fd, mode)
             if seconds is not None:
                 os.utime(fd, (seconds, seconds))

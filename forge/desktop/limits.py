@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 import os
 import resource
 import secrets
@@ -27,9 +28,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from forge.desktop.libc import libc
-from forge.desktop.place import remove
+from forge.desktop.place import empty
 from forge.records.errors import DesktopError, InputError
 from forge.records.settings import Settings
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -338,14 +341,17 @@ def release(folder: Path) -> None:
     """Free the file systems in a slot's folder and remove its control groups; also of one that a dead owner left."""
     for name in MOUNTED:
         path = folder / name
-        if os.path.ismount(path) and not path.is_symlink():
-            with os.scandir(path) as entries:  # another mount namespace may hold on to the file system itself
-                for entry in list(entries):
-                    if entry.is_dir(follow_symlinks=False):
-                        remove(Path(entry.path))
-                    else:  # never opened: it may be a pipe
-                        os.unlink(entry.path)
-            unmount_folder(path)
+        if path.is_symlink() or not os.path.ismount(path):
+            continue
+        try:
+            opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                unmount_folder(path)  # first, so that nothing in it can keep it here
+                empty(opened)  # another mount namespace may hold on to the file system itself
+            finally:
+                os.close(opened)
+        except OSError as error:
+            log.warning("%s cannot be emptied: %s", path, error)
     with contextlib.suppress(FileNotFoundError):
         groups = [Path(line) for line in (folder / "groups").read_text().splitlines()]
         deadline = time.monotonic() + _DYING

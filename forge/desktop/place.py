@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import logging
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from forge.records.errors import DesktopError
+
+log = logging.getLogger(__name__)
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def home() -> Path:
@@ -50,21 +55,116 @@ def cached(name: str, build: Callable[[Path], None]) -> Path:
 
 
 def remove(folder: Path) -> None:
-    """Delete a folder whatever permissions a guest gave to what is in it. Links are removed, never followed."""
+    """Delete a folder whatever permissions a guest gave to what is in it, and however deep it is.
 
-    def unlock(_function: Callable[..., object], path: str, _error: object) -> None:
-        for name in (os.path.dirname(path), path):
-            if os.path.isdir(name) and not os.path.islink(name):
-                os.chmod(name, 0o700)
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path)
-        elif os.path.lexists(path):
-            os.unlink(path)
+    Links are removed, never followed. What cannot be deleted stays, and is logged: whoever cleans up goes on.
+    """
+    try:
+        if folder.is_symlink() or not folder.is_dir():
+            folder.unlink(missing_ok=True)
+            return
+        opened = _enter(str(folder), None)
+        try:
+            empty(opened)
+        finally:
+            os.close(opened)
+        folder.rmdir()
+    except FileNotFoundError:
+        pass  # another was faster
+    except OSError as error:
+        log.warning("%s cannot be removed: %s", folder, error)
 
-    if folder.is_symlink() or not folder.exists():
-        folder.unlink(missing_ok=True)
-        return
-    shutil.rmtree(folder, onerror=unlock)
+
+def empty(folder: int) -> None:
+    """Delete all that is in an open folder, as `remove`.
+
+    Raises:
+        OSError: something cannot be deleted; everything else is gone.
+    """
+    failed: list[OSError] = []
+
+    def attempt(call: Callable[..., None], name: str, place: int) -> None:
+        try:
+            call(name, dir_fd=place)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            failed.append(error)
+
+    def visit(place: int) -> list[str]:
+        with contextlib.suppress(OSError):
+            os.fchmod(place, 0o700)
+        with os.scandir(place) as found:
+            entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
+        for name, is_folder in entries:
+            if not is_folder:  # never opened: it may be a pipe
+                attempt(os.unlink, name, place)
+        return [name for name, is_folder in entries if is_folder]
+
+    each_folder(folder, visit, lambda name, place: attempt(os.rmdir, name, place))
+    if failed:
+        raise failed[0]
+
+
+def each_folder(
+    folder: int, visit: Callable[[int], list[str]], leave: Callable[[str, int], None] = lambda _name, _place: None
+) -> None:
+    """Visit an open folder and all below it, without recursion, long paths or many descriptors: a guest can nest thousands.
+
+    Args:
+        folder: descriptor of the uppermost.
+        visit: given a folder's descriptor, does its work there and says the names of the folders to go into.
+        leave: called with a folder's name and the descriptor of the one it lies in, after all below it was visited.
+
+    Raises:
+        OSError: a folder was moved meanwhile, so that the way back is lost.
+    """
+    here = os.dup(folder)
+    above: list[
+        tuple[tuple[int, int], list[str]]
+    ] = []  # of each folder on the way down: which it is, what is to do in it
+    try:
+        pending = visit(here)
+        while pending or above:
+            if pending:
+                try:
+                    below = _enter(pending[-1], here)
+                except OSError:
+                    leave(pending.pop(), here)  # it has become something else, or went
+                    continue
+                above.append((_which(here), pending))
+                os.close(here)
+                here = below
+                pending = visit(here)
+            else:
+                upper, pending = above.pop()
+                back = os.open("..", _FOLDER, dir_fd=here)
+                os.close(here)
+                here = back
+                if _which(here) != upper:
+                    raise OSError(errno.ESTALE, "a folder was moved meanwhile")
+                leave(pending.pop(), here)
+    finally:
+        os.close(here)
+
+
+def _enter(name: str, place: int | None) -> int:
+    """Open a folder; where its owner took away his own right to read it, he gets it back."""
+    try:
+        return os.open(name, _FOLDER, dir_fd=place)
+    except PermissionError:
+        # chmod cannot be told not to follow a link, so the folder is reached through a path descriptor of itself
+        handle = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
+        try:
+            os.chmod(f"/proc/self/fd/{handle}", 0o700)
+            return os.open(f"/proc/self/fd/{handle}", _FOLDER & ~os.O_NOFOLLOW)
+        finally:
+            os.close(handle)
+
+
+def _which(folder: int) -> tuple[int, int]:
+    facts = os.fstat(folder)
+    return facts.st_dev, facts.st_ino
 
 
 def locale_folder(name: str) -> Path | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import os
 import socket
 import subprocess
@@ -42,7 +43,7 @@ from forge.desktop.place import home as forge_home
 from forge.desktop.screen import Screen, Screenshot
 from forge.desktop.settle import Settler
 from forge.desktop.shell import Shell
-from forge.desktop.spawn import start, stop, user_of
+from forge.desktop.spawn import identity, start, stop, user_of
 from forge.desktop.sweep import Claim, claim
 from forge.desktop.windows import Pane, Window, Windows
 from forge.desktop.words import whereabouts
@@ -51,6 +52,7 @@ from forge.records.errors import DesktopError, InputError
 from forge.records.guest import Guest
 from forge.records.trajectory import Element
 
+log = logging.getLogger(__name__)
 LAUNCH_TIMEOUT = 60.0
 _POLL = 0.02
 _PROGRAMS = ("supervisor.py", "processes.py", "shell.py", "access.py", "wire.py", "roles.py")
@@ -219,8 +221,7 @@ class Slot:
 
     def lay(self, home_files: Iterable[File]) -> None:
         """Put files into the home of the running slot."""
-        files.lay(self.home, home_files)
-        chown_home(self.home, user_of(self._claim.folder.name))
+        files.lay(self.home, home_files, owner=identity(user_of(self._claim.folder.name)))
 
     def set_clock(self, at: str | None = None) -> None:
         """Let the guest's clock begin now, at the guest's time or at another local wall time (ISO 8601)."""
@@ -432,24 +433,28 @@ class Slot:
         return state
 
     def close(self) -> None:
-        """End it all and leave nothing. May be called twice, and from another thread."""
+        """End it all and leave nothing. May be called twice, and from another thread.
+
+        A step that fails does not keep the next from being taken; its error is raised at the end.
+        """
         if self._lease is not None:
             self._lease.cancel()
-        with self._closing:
-            self._settler = self._windows = None
-            for channel in (self._desktop, self._shell_channel):
-                if channel is not None:
-                    channel.close(self._ended)
-            stop(self._box)
-            if self._display is not None:
-                self._display.close()
-            self._stack.close()  # only now: whoever waits for a frozen server has been set free by its end
-            if self._enclosure is not None:
-                self._enclosure.close()
-            self._claim.release()
-            _open.discard(self)
+        with self._closing, ExitStack() as steps:  # the last step first
             while self._on_close:
-                self._on_close.pop()()
+                steps.callback(self._on_close.pop(0))
+            steps.callback(_open.discard, self)
+            steps.callback(self._claim.release)
+            if self._enclosure is not None:
+                steps.callback(self._enclosure.close)
+            # only after the display: whoever waits for a frozen server has been set free by its end
+            steps.callback(self._stack.close)
+            if self._display is not None:
+                steps.callback(self._display.close)
+            steps.callback(stop, self._box)
+            for channel in (self._shell_channel, self._desktop):
+                if channel is not None:
+                    steps.callback(channel.close, self._ended)
+            self._settler = self._windows = None
 
     def on_close(self, call: Callable[[], None]) -> None:
         """Call something once after the slot has been closed."""
@@ -488,6 +493,7 @@ class Slot:
         try:
             self._enclosure = enclosure = Enclosure(self.limits, folder)
             lay_settings(self.home)
+            chown_home(self.home, enclosure.user)
             (folder / "clock").write_bytes(clock.clock_bytes(self.guest))
         except OSError as error:
             raise DesktopError(
@@ -651,4 +657,7 @@ _open: weakref.WeakSet[Slot] = weakref.WeakSet()
 def _close_all() -> None:
     for slot in list(_open):
         if slot.owner == os.getpid():  # a forked child must not close its parent's
-            slot.close()
+            try:
+                slot.close()
+            except Exception:  # the others are to be closed too
+                log.exception("%s was not closed well", slot.home.parent)

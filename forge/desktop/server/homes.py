@@ -10,9 +10,9 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from forge.desktop.files import ENTRY_LIMIT, FILE_LIMIT, excluded
+from forge.desktop.files import DEPTH_LIMIT, ENTRY_LIMIT, FILE_LIMIT, excluded
 from forge.desktop.server.wire import Listed, Listing
-from forge.records.errors import DesktopError, InputError
+from forge.records.errors import ExhaustedError, InputError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -20,13 +20,15 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def listing(home: Path) -> Listing:
     """The regular files and the folders of a home, without what applications keep for themselves.
 
-    Raises DesktopError: the home holds too much.
+    Raises ExhaustedError: the home holds too much, or is nested too deep.
     """
     files: list[Listed] = []
     folders: list[str] = []
     for root, names_of_folders, names, fd in os.fwalk(home, follow_symlinks=False):
         above = os.path.relpath(root, home)
         prefix = "" if above == "." else f"{above}/"
+        if prefix.count("/") > DEPTH_LIMIT:
+            raise ExhaustedError(f"the guest's home is nested deeper than {DEPTH_LIMIT} folders")
         names_of_folders[:] = [name for name in names_of_folders if not excluded(prefix + name) and _is_text(name)]
         folders += [prefix + name for name in names_of_folders]
         for name in names:
@@ -37,7 +39,7 @@ def listing(home: Path) -> Listing:
                 if stat.S_ISREG(facts.st_mode):
                     files.append(Listed(path=prefix + name, size=facts.st_size, mtime_ns=facts.st_mtime_ns))
         if len(files) + len(folders) > ENTRY_LIMIT:
-            raise DesktopError(f"the guest's home holds more than {ENTRY_LIMIT} entries")
+            raise ExhaustedError(f"the guest's home holds more than {ENTRY_LIMIT} entries")
     return Listing(files=tuple(files), folders=tuple(folders))
 
 

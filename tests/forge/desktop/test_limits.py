@@ -12,12 +12,14 @@ from pathlib import Path
 import pytest
 
 from forge.desktop import limits as limits_
-from forge.desktop.box import run_boxed
+from forge.desktop.box import NO_LAYERS, run_boxed
 from forge.desktop.enclosure import Enclosure
 from forge.desktop.limits import ONE_SHOT, SLOT, Group, Limits, find_parents, release, slot_limits
+from forge.desktop.server.homes import listing
 from forge.desktop.slot import Slot
+from forge.desktop.sweep import claim
 from forge.desktop.warden import Warden, folder_size, usage
-from forge.records import DesktopError, ExhaustedError, InputError, Settings
+from forge.records import DesktopError, ExhaustedError, Guest, InputError, Settings
 from tests.forge.desktop.conftest import becomes
 
 V1 = """24 22 0:21 / {root}/memory rw - cgroup cgroup rw,memory
@@ -198,6 +200,45 @@ def test_a_slot_that_breaks_by_its_limits_can_still_be_read(tmp_path: Path, monk
         slot.stop()
         found = slot.snapshot(lambda data: hashlib.sha256(data).hexdigest()).entries
         assert [(entry.path, entry.size) for entry in found] == [("~/big", 20_000_000)]
+
+
+def test_a_step_of_closing_that_fails_does_not_keep_the_next(tmp_path: Path) -> None:
+    owned = claim("slot", tmp_path)
+    slot = Slot(Guest(), NO_LAYERS, owned)
+    slot._enclosure = Enclosure(SLOT, owned.folder)
+    enclosed = slot._enclosure.close
+
+    def fail() -> None:
+        raise OSError("no such luck")
+
+    slot._enclosure.close = fail  # type: ignore[method-assign]
+    called = []
+    slot.on_close(lambda: called.append(1))
+    with pytest.raises(OSError, match="no such luck"):
+        slot.close()
+    enclosed()
+    assert called == [1]
+    assert os.listdir(tmp_path / "slots") == []
+    assert owned.folder.name not in Path("/proc/self/mountinfo").read_text()
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("place", ["/home/alex", "/tmp"])
+def test_folders_nested_without_end_are_the_guests_doing_and_go_with_the_slot(tmp_path: Path, place: str) -> None:
+    program = f"import os; os.chdir('{place}')\nfor _ in range(3000): os.mkdir('x'); os.chdir('x')"
+    with Slot.open(root=tmp_path) as slot:
+        assert slot.shell.run(f'python3 -c "{program}"').exit_code == 0
+        slot.lay([("~/laid/file", b"x", 0o644, False)])
+        assert slot.shell.run("echo more >> ~/laid/file && touch ~/laid/other; cat ~/laid/file").output == "xmore\n"
+        slot.stop()
+        if place != "/tmp":
+            with pytest.raises(ExhaustedError, match="nested deeper"):
+                slot.snapshot(lambda data: hashlib.sha256(data).hexdigest())
+            with pytest.raises(ExhaustedError, match="nested deeper"):
+                listing(slot.home)
+        name = slot.home.parent.name
+    assert os.listdir(tmp_path / "slots") == []
+    assert name not in Path("/proc/self/mountinfo").read_text()
 
 
 def test_limits_as_a_person_writes_them() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from forge.desktop import box
-from forge.desktop.box import run_boxed
+from forge.desktop.box import chown_home, run_boxed
 from forge.desktop.limits import MOUNTED, mount_folder
 from forge.desktop.place import cached, locale_folder, remove
 from forge.desktop.sweep import claim, forget_display, sweep
@@ -180,6 +180,51 @@ def test_removing_follows_no_link(tmp_path: Path) -> None:
     remove(folder)
     assert not folder.exists()
     assert (outside / "kept").exists()
+
+
+def nested(folder: Path, levels: int) -> None:
+    """Folders in folders, made by descriptors: a path of this length could not be opened."""
+    fd = os.open(folder, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("x", dir_fd=fd)
+        below = os.open("x", os.O_RDONLY, dir_fd=fd)
+        os.close(fd)
+        fd = below
+    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=fd))
+    os.fchmod(fd, 0o500)
+    os.close(fd)
+
+
+def test_folders_nested_without_end_change_hands_and_go(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "beside").mkdir(parents=True)
+    nested(folder, 3000)
+    chown_home(folder)
+    remove(folder)
+    assert not folder.exists()
+
+
+def test_a_leftover_that_cannot_be_removed_does_not_keep_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    owners = [owner(tmp_path) for _ in range(2)]
+    for process, _ in owners:
+        end(process)
+    first, second = sorted(folder for _, folder in owners)
+    (first / "stuck").touch()
+    unlink = os.unlink
+
+    def refuse(path: str, **options: int) -> None:
+        if path == "stuck":
+            raise PermissionError(1, "Operation not permitted")
+        unlink(path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", refuse)
+        claim("slot", tmp_path).release()
+    assert not second.exists()
+    assert os.listdir(first) == ["stuck"]
+    assert "Operation not permitted" in caplog.text
 
 
 def test_nobody_is_killed_for_what_is_mounted_on_a_leftover(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
