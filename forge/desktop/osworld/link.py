@@ -18,6 +18,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import IO, Any
 
+from forge.desktop.apps.accessories import GTK2
 from forge.desktop.osworld.clipboard import Clipboard
 from forge.desktop.osworld.keys import KEYS, xdotool_key
 from forge.desktop.osworld.layer import GUEST
@@ -60,7 +61,8 @@ class Link:
         self._listener = _listen(slot)
         self._accepting = threading.Thread(target=self._accept, name="forge-osworld", daemon=True)
         self._accepting.start()
-        slot.ask("start", argv=["/usr/bin/python3", GUEST, f"/home/alex/{'/'.join(PLACE)}/{NAME}"], env={})
+        argv = ["/usr/bin/python3", GUEST, f"/home/alex/{'/'.join(PLACE)}/{NAME}"]
+        slot.ask("start", argv=argv, env=GTK2)  # whatever it starts inherits that; GTK 3 takes no notice
         if not self._ready.wait(_STARTED):
             self.close()
             raise DesktopError("nothing answers in the slot's box")

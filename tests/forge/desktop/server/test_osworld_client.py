@@ -54,7 +54,9 @@ class Controller:
         return Image.open(io.BytesIO(answer.content))
 
     def tree(self) -> etree._Element:
-        return etree.fromstring(self.http.get("/accessibility").json()["AT"].encode())
+        answer = self.http.get("/accessibility")
+        assert answer.status_code == 200, answer.text
+        return etree.fromstring(answer.json()["AT"].encode())
 
     def middle(self, xpath: str) -> tuple[int, int]:
         node = self.tree().xpath(xpath)[0]
@@ -208,6 +210,30 @@ def test_windows(calc: Controller) -> None:
     assert calc.post("/setup/close_window", window_name="note.txt").status_code == 200
     assert eventually(lambda: not calc.tree().xpath("//frame[contains(@name, 'note')]"))
     assert calc.post("/setup/activate_window", window_name="nothing").status_code == 404
+
+
+@pytest.mark.parametrize("how", ["launch", "execute"])
+def test_a_gtk_2_application_is_in_the_tree(machine: Controller, how: str) -> None:
+    machine.execute("mkdir", "-p", f"/home/user/by-{how}")
+    if how == "launch":
+        machine.post("/setup/launch", command=["pcmanfm", "--no-desktop", f"/home/user/by-{how}"], shell=False)
+    else:
+        machine.execute(f"setsid pcmanfm --no-desktop /home/user/by-{how} >/dev/null 2>&1 &", shell=True)
+    assert eventually(lambda: machine.tree().xpath(f"//frame[@name='by-{how}']"))
+    assert machine.post("/setup/close_window", window_name=f"by-{how}").status_code == 200
+    assert eventually(lambda: not machine.tree().xpath(f"//frame[@name='by-{how}']"))
+
+
+def test_a_gtk_3_application_neither_complains_nor_hides(machine: Controller) -> None:
+    machine.upload("/home/user/Documents/gtk3.txt", b"a note")
+    line = "timeout 60 mousepad --disable-server ~/Documents/gtk3.txt >/tmp/said 2>&1"
+    machine.post("/setup/launch", command=line, shell=True)
+    assert eventually(lambda: machine.tree().xpath("//frame[contains(@name, 'gtk3.txt')]"))
+    assert machine.post("/setup/close_window", window_name="gtk3.txt").status_code == 200
+    assert eventually(lambda: not machine.tree().xpath("//frame[contains(@name, 'gtk3.txt')]"))
+    said = (machine.file("/tmp/said") or b"").decode()
+    assert "Gtk-" not in said
+    assert "module" not in said
 
 
 def test_a_command_with_verification(calc: Controller) -> None:
