@@ -55,7 +55,7 @@ from forge.records.trajectory import Element
 log = logging.getLogger(__name__)
 LAUNCH_TIMEOUT = 60.0
 _POLL = 0.02
-_PROGRAMS = ("supervisor.py", "processes.py", "shell.py", "access.py", "wire.py", "roles.py")
+_PROGRAMS = ("supervisor.py", "processes.py", "shell.py", "access.py", "wire.py", "roles.py", "session.xml")
 _ENVIRONMENT = {
     "XAUTHORITY": "/run/forge/xauthority",
     "GTK_THEME": "Adwaita",
@@ -525,6 +525,8 @@ class Slot:
         folder = self._claim.folder
         here = Path(inside.__file__ or "").parent
         programs = {f"/opt/forge/{name}": (here / name).read_bytes() for name in _PROGRAMS}
+        # the launcher of the accessibility bus looks there first for what its daemon is told
+        programs["/etc/at-spi2/accessibility.conf"] = (here / "accessibility.xml").read_bytes()
         plan = BoxPlan(
             home=self.home,
             guest=self.guest,

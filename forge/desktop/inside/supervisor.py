@@ -13,6 +13,7 @@ its descriptors. Positions are given as the toolkits report them; the host corre
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import signal
@@ -27,7 +28,9 @@ from processes import Processes, stat_of
 from shell import Shell
 from wire import NO_AUTO_START, Bus, BusError
 
-BUS = "unix:path=/run/forge/bus"
+BUS_CONFIG = "/opt/forge/session.xml"
+LOCK = '<deny own="org.a11y.Bus"/>'  # in it: nobody may take the name; left out until its owner has it
+F_ADD_SEALS, F_SEAL_ALL = 1033, 15
 PR_SET_DUMPABLE = 4
 WARM_REST = 0.3  # seconds without using the processor after which a LibreOffice that starts has started
 
@@ -42,9 +45,14 @@ class Desktop:
         self.buses = {}
 
     def start_buses(self):
+        with open(BUS_CONFIG) as file:
+            config = file.read()
+        settled = os.memfd_create("session.conf", os.MFD_ALLOW_SEALING)
+        os.write(settled, config.replace(LOCK, "").encode())
         ready, told = os.pipe()
-        argv = ["dbus-daemon", "--session", "--nofork", "--nopidfile", f"--address={BUS}", f"--print-address={told}"]
-        self.buses["session bus"] = self.processes.start(argv, pass_fds=(told,))
+        argv = ["dbus-daemon", "--nofork", "--nopidfile", f"--config-file=/proc/self/fd/{settled}"]
+        daemon = self.processes.start([*argv, f"--print-address={told}"], pass_fds=(told, settled))
+        self.buses["session bus"] = daemon
         os.close(told)
         with open(ready) as pipe:
             address = pipe.readline().strip()
@@ -64,6 +72,13 @@ class Desktop:
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.005)
+        # the name is taken: from now on nobody may take it away, and the daemon's configuration is what it is
+        os.ftruncate(settled, 0)
+        os.pwrite(settled, config.encode(), 0)
+        fcntl.fcntl(settled, F_ADD_SEALS, F_SEAL_ALL)
+        os.close(settled)
+        os.kill(daemon, signal.SIGHUP)
+        bus.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
         bus.close()
         applications()  # starts the registry, which the first application would wait for otherwise
 

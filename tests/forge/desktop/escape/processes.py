@@ -81,6 +81,53 @@ for number in range(3, 20):
         except OSError:
             pass
 """
+ASK_BUS = """
+import os, sys
+sys.path.insert(0, "/opt/forge")
+from wire import Bus, BusError, pack
+bus = Bus(os.environ["DBUS_SESSION_BUS_ADDRESS"])
+def ask(member, signature="", body=b""):
+    try:
+        return bus.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member, signature, body)
+    except BusError as error:
+        print(error)
+"""
+ACTIVATE = (
+    ASK_BUS
+    + """
+folder = "/home/alex/.local/share/dbus-1/services"
+os.makedirs(folder)
+with open("/home/alex/count", "w") as file:
+    file.write("#!/bin/sh\\nps -e -o comm= > /home/alex/seen\\n")
+os.chmod("/home/alex/count", 0o755)
+with open(f"{folder}/x.Mine.service", "w") as file:
+    file.write("[D-BUS Service]\\nName=x.Mine\\nExec=/home/alex/count\\n")
+ask("ReloadConfig")
+ask("StartServiceByName", "su", pack("su", "x.Mine", 0))
+print(open("/home/alex/seen").read())
+"""
+)
+STEER = (
+    ASK_BUS
+    + """
+import glob, struct, time
+def variable(name, value):
+    return struct.pack("<I", len(name)) + name + b"\\0" * (4 - len(name) % 4) + struct.pack("<I", len(value)) + value + b"\\0"
+pair, more = variable(b"LD_DEBUG", b"libs"), variable(b"LD_DEBUG_OUTPUT", b"/home/alex/led")
+pairs = pair + bytes(-len(pair) % 8) + more
+ask("UpdateActivationEnvironment", "a{ss}", struct.pack("<II", len(pairs), 0) + pairs)
+ask("StartServiceByName", "su", pack("su", "org.xfce.Xfconf", 0))
+time.sleep(0.5)
+if glob.glob("/home/alex/led*"):  # whoever says what is written says what is loaded
+    print("HIT")
+"""
+)
+TAKE_NAME = (
+    ASK_BUS
+    + """
+print(ask("RequestName", "su", pack("su", "org.a11y.Bus", 2)))  # replacing whoever has it
+"""
+)
 
 
 def _kills_host_process(ground: Ground) -> bool:
@@ -127,6 +174,16 @@ def _kills_application(ground: Ground) -> bool:
     pid = ground.slot.ask("start", argv=["/usr/bin/sleep", "300"])
     ground.shell(KILL, "sleep")
     return ground.slot.ask("apps")[0]["code"] is not None and pid > 0
+
+
+def _starts_by_bus(ground: Ground) -> bool:
+    ground.slot.ask("start", argv=["/usr/bin/sleep", "300"])
+    return "sleep" in ground.shell(ACTIVATE).split()
+
+
+def _takes_name(ground: Ground) -> bool:
+    ground.shell(TAKE_NAME)
+    return until(lambda: not survives(ground.slot), 2)
 
 
 def _not_stopped(ground: Ground) -> object:
@@ -205,5 +262,36 @@ ATTACKS = [
             program("shell.py", '"--proc", "/proc"', '"--bind", "/proc", "/proc"'),
             program("shell.py", '"--unshare-user", "--unshare-pid"', '"--unshare-user"'),
         ),
+    ),
+    Attack(
+        "have the session bus start a program beside the applications",
+        "processes",
+        "shell",
+        "the buses start nothing that the home says, and take no new configuration",
+        _starts_by_bus,
+        together(
+            program(
+                "session.xml",
+                "<servicedir>/usr/share/dbus-1/services</servicedir>",
+                "<standard_session_servicedirs/>",
+            ),
+            program("session.xml", 'send_member="ReloadConfig"', 'send_member="None"'),
+        ),
+    ),
+    Attack(
+        "steer what the session bus starts by its environment",
+        "processes",
+        "shell",
+        "the buses take no variables from outside",
+        lambda ground: HIT in ground.shell(STEER).split(),
+        program("session.xml", 'send_member="UpdateActivationEnvironment"', 'send_member="None"'),
+    ),
+    Attack(
+        "take the accessibility bus's name",
+        "processes",
+        "shell",
+        "nobody may own the name but its first owner",
+        _takes_name,
+        program("session.xml", '<deny own="org.a11y.Bus"/>', ""),
     ),
 ]
