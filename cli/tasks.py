@@ -26,6 +26,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List tasks with what the acceptance says of them."""
+    from rounds.round import causes_first
     from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
 
@@ -35,14 +36,25 @@ def list_(
         print_json(rows)
         return
     print_table(
-        f"{len(rows)} tasks", ["task", "skill", "accepted", "reasons", "instruction"],
-        [(r["id"][:12], r["skill"], "yes" if r["accepted"] else "no", ", ".join(r["reasons"]), r["instruction"]) for r in rows],
-    )  # fmt: skip
+        f"{len(rows)} tasks",
+        ["task", "skill", "accepted", "reasons", "instruction"],
+        [
+            (
+                r["id"][:12],
+                r["skill"],
+                "yes" if r["accepted"] else "no",
+                ", ".join(causes_first(r["reasons"])),
+                r["instruction"],
+            )
+            for r in rows
+        ],
+    )
 
 
 @app.command()
 def show(task: TaskId, as_json: Json = False) -> None:
     """Show a task with its probes."""
+    from rounds.round import causes_first
     from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
 
@@ -61,9 +73,9 @@ def show(task: TaskId, as_json: Json = False) -> None:
     print_task(found)
     print_table(
         "Probes", ["kind", "name", "passed", "score", "evidence"],
-        [(p.kind.value, p.name, _outcome(p), p.score, p.evidence[:160]) for p in probes],
+        [(p.kind.value, p.name, _outcome(p), p.score, _evidence(p)) for p in probes],
     )  # fmt: skip
-    print("accepted" if accepted else f"not accepted: {', '.join(reasons)}")
+    print("accepted" if accepted else f"not accepted: {', '.join(causes_first(reasons))}")
 
 
 @app.command("open")
@@ -114,6 +126,15 @@ def open_(
             show_until_interrupted(slot)
         finally:
             slot.close()
+
+
+def _evidence(probe: Probe) -> str:
+    """The beginning of a probe's evidence; before it, in a line of its own, how a solution's script ended."""
+    from rounds.probe import SCRIPT, script_end
+
+    told = script_end(probe.evidence)
+    evidence = probe.evidence.partition(SCRIPT)[0][:160]
+    return f"{told}\n{evidence}" if told else evidence
 
 
 def _outcome(probe: Probe) -> str:

@@ -36,6 +36,9 @@ STEP_SECONDS = 60.0
 SCRIPT = "\n-- the script: "
 """What stands between a solution's verdict and how its script failed, in the evidence of a red probe."""
 
+SAID = "; the last that it said:\n"
+"""What stands before a script's last lines there."""
+
 LAST_LINES = 15
 """Lines of a failing script's errors that are kept: the last ones say what it was."""
 
@@ -76,6 +79,12 @@ def probe(workshop: Workshop, candidate: Candidate) -> Writes:
         workshop.warehouse.add_probes(session, probes)
 
     return writes
+
+
+def script_end(evidence: str) -> str:
+    """How the script of a red probe ended, in a line: its exit code and the last that it said. Empty when none is told of."""
+    told, _, said = evidence.partition(SCRIPT)[2].partition(SAID)
+    return ": ".join(part for part in (told, said.rpartition("\n")[2]) if part)
 
 
 class _Probing:
@@ -218,7 +227,7 @@ def _failure(done: Completed, step: str) -> str:
 
 def _ending(data: bytes) -> str:
     lines = data[-8000:].decode(errors="replace").rstrip().splitlines()[-LAST_LINES:]
-    return "; the last that it said:\n" + "\n".join(line[:300] for line in lines) if lines else ""
+    return SAID + "\n".join(line[:300] for line in lines) if lines else ""
 
 
 def copy_home(source: Path, target: Path) -> None:

@@ -160,6 +160,11 @@ def finish(workshop: Workshop, plan: Plan, report: RoundReport, watch: Watch) ->
         report.rejected += len(workshop.warehouse.tasks_of_round(plan.round, workflow.version)) - good
         if good < plan.of(workflow):
             report.short[workflow.skill.id] = plan.of(workflow) - good
+    if report.short and report.rejected:
+        log.warning(
+            "round %d is short of tasks of %s: `forge tasks list --rejected --skill %s` lists what was not accepted, and "
+            "`forge tasks show ID` says why", plan.round, ", ".join(report.short), next(iter(report.short)),
+        )  # fmt: skip
     watch.note()
     if report.complete:
         with workshop.warehouse.begin() as session:
@@ -179,6 +184,11 @@ def _sound_on_files(workshop: Workshop, round: int, workflow: Workflow, count: i
 def is_of_desktop(reason: str) -> bool:
     """Whether a reason against a task is evidence from a desktop (see `rounds.play`), missing or bad."""
     return reason.startswith("desktop") or "-desktop#" in reason or "-needs-more-than-" in reason
+
+
+def causes_first(reasons: Sequence[str]) -> list[str]:
+    """Reasons against a task; those of a desktop, where nothing was played for want of the others, come last."""
+    return sorted(reasons, key=is_of_desktop)
 
 
 def _window_channels(workflow: Workflow) -> list[Channel]:
