@@ -11,13 +11,14 @@ import errno
 import fnmatch
 import hashlib
 import os
+import secrets
 import stat
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
 from forge.records.artifact import FileEntry, Snapshot
-from forge.records.errors import DesktopError, ExhaustedError
+from forge.records.errors import DesktopError, ExhaustedError, InputError
 
 FILE_LIMIT = 64 << 20
 """Bytes above which a file is kept as an entry without content."""
@@ -27,6 +28,7 @@ DEPTH_LIMIT = 64
 PATH_LIMIT = 3072
 """Bytes of a path in a state: with the folder in which it is laid out again it has to stay below the kernel's 4,096."""
 _ESCAPED_LIMIT = 240
+_NAME_LIMIT = 255  # bytes of a name, on every file system that a home lies on
 
 EXCLUDED = (
     ".cache",
@@ -142,13 +144,14 @@ def lay(
         owner: user and group that what is written belongs to; those of this process if None.
 
     Raises:
-        DesktopError: a path is not below the home, leads through a link or a file, or the disk is full. A file is
-            either written whole or not at all.
+        InputError: a path is not below the home, or a name in it is too long.
+        DesktopError: a path leads through a link or a file or to a folder, or the disk is full. A file is either written
+            whole or not at all.
     """
     root = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for path, data, mode, is_folder in files:
-            parts = _parts(path)
+            parts = parts_of(path)
             folder = _open_folder(root, parts if is_folder else parts[:-1], path, stamp, owner)
             try:
                 if is_folder:
@@ -204,7 +207,10 @@ def restore(snapshot: Snapshot, home: Path, get: Callable[[str], bytes]) -> None
     try:
         # folders first and links last, so that nothing is ever written through a link of the same snapshot
         for entry in sorted(snapshot.entries, key=lambda entry: _ORDER[entry.kind]):
-            parts = _parts(entry.path)
+            try:
+                parts = parts_of(entry.path)
+            except InputError as error:  # the snapshot's fault, not that of a person
+                raise DesktopError(error.message) from None
             folder = _open_folder(root, parts if entry.kind == "folder" else parts[:-1], entry.path, None)
             try:
                 if entry.kind == "folder":
@@ -228,6 +234,16 @@ def restore(snapshot: Snapshot, home: Path, get: Callable[[str], bytes]) -> None
             os.close(folder)
     finally:
         os.close(root)
+
+
+def parts_of(path: str) -> list[str]:
+    """The names in a guest path `~/...`. Raises InputError when it is none below the home, or a name is too long."""
+    parts = path.removeprefix("~/").split("/")
+    if not path.startswith("~/") or "\0" in path or any(part in ("", ".", "..") for part in parts):
+        raise InputError(f"{path!r} is no path below the guest's home", mend="write ~/folder/name")
+    if any(len(part.encode("utf-8", "surrogatepass")) > _NAME_LIMIT for part in parts):
+        raise InputError(f"a name in {path!r} has more than {_NAME_LIMIT} bytes", mend="write a shorter one")
+    return parts
 
 
 def excluded(path: str) -> bool:
@@ -360,13 +376,6 @@ def _open_readable(name: bytes, flags: int, folder: int, mode: int) -> int:
             os.close(handle)
 
 
-def _parts(path: str) -> list[str]:
-    parts = path.removeprefix("~/").split("/")
-    if not path.startswith("~/") or "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise DesktopError(f"{path!r} is no path below the guest's home", mend="write ~/folder/name")
-    return parts
-
-
 def _open_folder(
     root: int, parts: list[str], path: str, seconds: float | None, owner: tuple[int, int] | None = None
 ) -> int:
@@ -405,7 +414,7 @@ def _write(
     owner: tuple[int, int] | None = None,
 ) -> None:
     """Write a file under a draft name and rename it, so that a full disk leaves no half of it."""
-    draft = f".forge-draft-{os.getpid()}"
+    draft = f".forge-draft-{secrets.token_hex(8)}"
     try:
         fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
         try:
@@ -415,12 +424,12 @@ def _write(
             os.fchmod(fd, mode)
             if seconds is not None:
                 os.utime(fd, (seconds, seconds))
+            os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             os.unlink(draft, dir_fd=folder)
             raise
         finally:
             os.close(fd)
-        os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError as error:
         _refuse(error, path)
 

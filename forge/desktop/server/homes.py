@@ -10,7 +10,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from forge.desktop.files import DEPTH_LIMIT, ENTRY_LIMIT, FILE_LIMIT, excluded
+from forge.desktop.files import DEPTH_LIMIT, ENTRY_LIMIT, FILE_LIMIT, excluded, parts_of
 from forge.desktop.server.wire import Listed, Listing
 from forge.records.errors import ExhaustedError, InputError
 
@@ -54,9 +54,7 @@ def read_file(home: Path, path: str) -> bytes:
         FileNotFoundError: there is no such file, or a link is in the way.
         InputError: the path does not lie in the home, or the file is larger than FILE_LIMIT.
     """
-    parts = path.removeprefix("~/").split("/")
-    if not path.startswith("~/") or "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise InputError(f"{path!r} is no path below the guest's home", mend="write ~/folder/name")
+    parts = parts_of(path)
     folder = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for part in parts[:-1]:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from forge.desktop import files
 from forge.desktop.files import lay, restore, snapshot
-from forge.records import DesktopError, ExhaustedError, FileEntry, Snapshot
+from forge.records import DesktopError, ExhaustedError, FileEntry, InputError, Snapshot
 
 Put = Callable[[bytes], str]
 
@@ -45,10 +45,45 @@ def test_a_stamp_is_given_to_all(home: Path) -> None:
     assert (home / "a/f").stat().st_mtime == 1_000_000
 
 
-@pytest.mark.parametrize("path", ["/etc/x", "x", "~/../x", "~/a/../../x", "~/", "~", "~/a//b", "~/./x", "~/a\0b"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/x",
+        "x",
+        "~/../x",
+        "~/a/../../x",
+        "~/",
+        "~",
+        "~/a//b",
+        "~/./x",
+        "~/a\0b",
+        "~/" + "ä" * 128,
+        "~/a/" + "b" * 256,
+    ],
+)
 def test_paths_out_of_the_home_are_refused(home: Path, path: str) -> None:
-    with pytest.raises(DesktopError):
+    with pytest.raises(InputError):
         lay(home, [(path, b"x", 0o644, False)])
+    assert not list(home.iterdir())
+
+
+def test_what_cannot_be_laid_leaves_nothing_in_the_way_of_the_next(home: Path, put: Put) -> None:
+    (home / "folder").mkdir()
+    with pytest.raises(DesktopError, match="folder cannot be written"):
+        lay(home, [("~/folder", b"x", 0o644, False)])
+    lay(home, [("~/" + "a" * 255, b"x", 0o644, False)])
+    assert paths(snapshot(home, put)) == ["~/" + "a" * 255, "~/folder"]
+
+
+def test_two_lay_into_one_folder_at_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def both(fd: int, data: bytes) -> None:
+        monkeypatch.undo()
+        lay(home, [("~/second", b"2", 0o644, False)])
+        os.write(fd, data)
+
+    monkeypatch.setattr(files, "_write_all", both)
+    lay(home, [("~/first", b"1", 0o644, False)])
+    assert {path.name: path.read_bytes() for path in home.iterdir()} == {"first": b"1", "second": b"2"}
 
 
 def test_laying_follows_no_link(home: Path, tmp_path: Path) -> None:
