@@ -11,17 +11,17 @@ What it does NOT cover: sudo and the network (there is none inside), VLC's and C
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request, Response
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
+from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, StreamingResponse
 
 from forge.desktop.limits import SLOT, Limits
 from forge.desktop.osworld import windows
 from forge.desktop.osworld.form import Form, read_form
+from forge.desktop.osworld.frames import PIECE
 from forge.desktop.osworld.layer import HOME
 from forge.desktop.osworld.link import GuestError
 from forge.desktop.osworld.machine import Machine
@@ -32,6 +32,7 @@ T = TypeVar("T")
 COMMAND_SECONDS = 120
 """The limit of a command, as in OSWorld."""
 PYTHON_SECONDS = 30
+_WALLPAPER = "~/.cache/forge/wallpaper"
 
 
 def create_facade(machine: Machine) -> FastAPI:
@@ -58,7 +59,7 @@ def _add_commands(app: FastAPI, machine: Machine) -> None:
     async def execute(request: Request) -> Response:
         order = await request.json()
         try:
-            done = await _thread(lambda: machine.link.ask("run", **_command(order), limit=COMMAND_SECONDS))
+            done = await _thread(lambda: machine.link.run(**_command(order), limit=COMMAND_SECONDS))
         except (GuestError, DesktopError) as error:
             return JSONResponse({"status": "error", "message": str(error)}, 500)
         return JSONResponse(
@@ -69,7 +70,7 @@ def _add_commands(app: FastAPI, machine: Machine) -> None:
         order = await request.json()
         wanted = order.get("verification") or {}
         try:
-            done = await _thread(lambda: machine.link.ask("run", **_command(order), limit=COMMAND_SECONDS))
+            done = await _thread(lambda: machine.link.run(**_command(order), limit=COMMAND_SECONDS))
         except (GuestError, DesktopError) as error:
             return JSONResponse({"status": "error", "message": str(error)}, 500)
         answer = {"output": done["out"], "error": done["err"], "returncode": done["code"]}
@@ -96,7 +97,7 @@ def _add_commands(app: FastAPI, machine: Machine) -> None:
             return JSONResponse({"status": "error", "message": "Code not supplied!"}, 400)
         command = ["/usr/bin/python3", "-c", code]
         try:
-            done = await _thread(lambda: machine.link.ask("run", command=command, limit=PYTHON_SECONDS))
+            done = await _thread(lambda: machine.link.run(command, limit=PYTHON_SECONDS))
         except (GuestError, DesktopError) as error:
             body = {"status": "error", "message": str(error), "error": str(error), "output": None, "need_more": False}
             return JSONResponse(body, 500)
@@ -115,9 +116,7 @@ def _add_commands(app: FastAPI, machine: Machine) -> None:
         limit = float(order.get("timeout") or 30)
         command = ["/bin/bash", "-c", script]
         try:
-            done = await _thread(
-                lambda: machine.link.ask("run", command=command, cwd=order.get("working_dir"), limit=limit)
-            )
+            done = await _thread(lambda: machine.link.run(command, cwd=order.get("working_dir"), limit=limit))
         except GuestError as error:
             timed_out = error.kind == "TimeoutError"
             body = {"status": "error", "output": "", "error": str(error), "returncode": -1}
@@ -220,12 +219,12 @@ def _add_files(app: FastAPI, machine: Machine) -> None:
         if path is None:
             return JSONResponse({"error": "file_path is required"}, 400)
         try:
-            data = base64.b64decode(await _thread(lambda: machine.link.ask("read", path=path)))
+            pieces = await _thread(lambda: machine.link.read(path))
         except GuestError as error:
             if error.kind == "FileNotFoundError":
                 return JSONResponse({"error": "File not found"}, 404)
             return JSONResponse({"error": str(error)}, 500)
-        return Response(data, media_type="application/octet-stream")
+        return await _content(pieces, "application/octet-stream")
 
     @app.post("/setup/upload")
     async def upload(request: Request) -> Response:
@@ -233,8 +232,7 @@ def _add_files(app: FastAPI, machine: Machine) -> None:
         path, data = form.text("file_path"), form.files.get("file_data")
         if path is None or data is None:
             return JSONResponse({"error": "file_path and file_data are required"}, 400)
-        encoded = base64.b64encode(data).decode()
-        await _thread(lambda: machine.link.ask("write", path=path, data=encoded))
+        await _thread(lambda: machine.link.write(path, data))
         return PlainTextResponse("File Uploaded")
 
     @app.post("/setup/download_file")
@@ -250,8 +248,7 @@ def _add_files(app: FastAPI, machine: Machine) -> None:
                 answer = (await client.get(url)).raise_for_status()
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return PlainTextResponse(f"Failed to download {url}. Error: {error}", 500)
-        encoded = base64.b64encode(answer.content).decode()
-        await _thread(lambda: machine.link.ask("write", path=path, data=encoded))
+        await _thread(lambda: machine.link.write(path, answer.content))
         return PlainTextResponse("File downloaded successfully")
 
     @app.post("/setup/open_file")
@@ -271,9 +268,10 @@ def _add_files(app: FastAPI, machine: Machine) -> None:
         if path is None:
             return JSONResponse({"error": "Missing 'path' parameter"}, 400)
         try:
-            return JSONResponse({"directory_tree": await _thread(lambda: machine.link.ask("tree", path=path))})
+            tree = await _thread(lambda: machine.link.tree(path))
         except GuestError as error:
             return JSONResponse({"error": str(error)}, 400)
+        return Response(b'{"directory_tree": ' + tree + b"}", media_type="application/json")
 
     @app.post("/desktop_path")
     async def desktop_path() -> dict[str, str]:
@@ -285,19 +283,18 @@ def _add_files(app: FastAPI, machine: Machine) -> None:
         if not path:
             return PlainTextResponse("Path not supplied!", 400)
         try:
-            data = await _thread(lambda: machine.link.ask("read", path=path))
+            await _thread(lambda: machine.link.ask("copy", path=path, to=_WALLPAPER))
         except GuestError:
             return PlainTextResponse(f"File not found: {path}", 404)
-        await _thread(lambda: machine.link.ask("write", path="~/.cache/forge/wallpaper", data=data))
         return PlainTextResponse("Wallpaper changed successfully")
 
     @app.post("/wallpaper")
     async def wallpaper() -> Response:
         try:
-            data = await _thread(lambda: machine.link.ask("read", path="~/.cache/forge/wallpaper"))
+            pieces = await _thread(lambda: machine.link.read(_WALLPAPER))
         except GuestError:
             return PlainTextResponse("Wallpaper file not found", 404)
-        return Response(base64.b64decode(data), media_type="image/png")
+        return await _content(pieces, "image/png")
 
 
 def serve_osworld(
@@ -344,6 +341,24 @@ async def _thread(function: Callable[[], T]) -> T:
     return await asyncio.to_thread(function)
 
 
+async def _content(pieces: Generator[bytes, None, None], kind: str) -> Response:
+    """A file's pieces as an answer; a large one is passed on piece by piece."""
+    first = next(pieces)  # it is here already
+    if len(first) < PIECE:
+        return Response(first, media_type=kind)
+
+    async def passed_on() -> AsyncIterator[bytes]:
+        piece = first
+        try:
+            while piece:
+                yield piece
+                piece = await _thread(lambda: next(pieces, b""))
+        finally:
+            asyncio.get_running_loop().run_in_executor(None, pieces.close)
+
+    return StreamingResponse(passed_on(), media_type=kind)
+
+
 async def _form(request: Request) -> Form:
     return read_form(request.headers.get("content-type", ""), await request.body())
 
@@ -359,7 +374,7 @@ def _verified(machine: Machine, wanted: dict[str, Any]) -> bool:
         return False
     if command := wanted.get("command_success"):
         with contextlib.suppress(GuestError):
-            return bool(machine.link.ask("run", command=command, shell=True, limit=5)["code"] == 0)
+            return bool(machine.link.run(command, shell=True, limit=5)["code"] == 0)
         return False
     return True
 

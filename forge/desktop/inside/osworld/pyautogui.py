@@ -42,7 +42,6 @@ def _ask(what, **arguments):
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(SOCKET)
         _link = connection.makefile("rwb")
-        _link.write(b'{"role": "input"}\n')
     _link.write(json.dumps({"do": what, **arguments}).encode() + b"\n")
     _link.flush()
     answer = json.loads(_link.readline() or b'{"error": "the host hung up"}')

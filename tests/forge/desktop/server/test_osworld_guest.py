@@ -1,0 +1,177 @@
+"""What a guest can do to the host and to its neighbours over OSWorld's protocol: nothing but break its own machine."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+pytestmark = pytest.mark.desktop
+SOCKET = "/home/alex/.cache/forge/osworld.sock"
+MIB = 1 << 20
+
+
+def resident() -> int:
+    """MiB of this process, in which the server runs."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // MIB
+
+
+class Machine:
+    """The caller's side of the wire."""
+
+    def __init__(self, url: str):
+        self.http = httpx.Client(base_url=url, timeout=60, trust_env=False)
+
+    def shell(self, line: str) -> dict[str, Any]:
+        answer = self.http.post("/execute", json={"command": line, "shell": True})
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def upload(self, path: str, data: bytes) -> httpx.Response:
+        return self.http.post("/setup/upload", data={"file_path": path}, files={"file_data": ("x", data)})
+
+    def file(self, path: str) -> httpx.Response:
+        return self.http.post("/file", data={"file_path": path})
+
+    def python(self, name: str, code: str) -> dict[str, Any]:
+        self.upload(f"/tmp/{name}.py", code.encode())
+        return self.shell(f"python3 /tmp/{name}.py")
+
+    def reset(self) -> None:
+        assert self.http.post("/forge/reset").status_code == 200
+
+
+@pytest.fixture(scope="module")
+def machine(osworld: str) -> Iterator[Machine]:
+    machine = Machine(osworld)
+    yield machine
+    machine.http.close()
+
+
+FLOOD = f"""
+import socket
+ends = []
+for _ in range(4):
+    end = socket.socket(socket.AF_UNIX)
+    end.settimeout(5)
+    end.connect({SOCKET!r})
+    ends.append(end)
+sent = 0
+try:
+    for _ in range(100):
+        for end in ends:
+            sent += end.send(b"a" * (1 << 20))
+except OSError as error:
+    print(type(error).__name__)
+print(sent)
+"""
+MANY = f"""
+import socket, time
+ends, until = [], time.monotonic() + 10
+while len(ends) < 300 and time.monotonic() < until:
+    end = socket.socket(socket.AF_UNIX)
+    try:
+        end.connect({SOCKET!r})
+        ends.append(end)
+    except OSError:
+        time.sleep(0.01)
+time.sleep(0.5)
+print(len(ends))
+"""
+
+
+def test_a_guest_cannot_fill_the_hosts_memory(machine: Machine) -> None:
+    before, most = resident(), [0]
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.05):
+            most[0] = max(most[0], resident())
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    done = machine.python("flood", FLOOD)
+    ended.set()
+    thread.join()
+    assert done["returncode"] == 0, done
+    assert most[0] - before < 60
+    assert machine.shell("echo well")["output"] == "well\n"
+
+
+def test_a_guest_cannot_make_the_host_start_threads(machine: Machine) -> None:
+    before, most = threading.active_count(), [0]
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.02):
+            most[0] = max(most[0], threading.active_count())
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    assert machine.python("many", MANY)["output"] == "300\n"
+    ended.set()
+    thread.join()
+    assert most[0] - before < 12
+    assert machine.shell("echo well")["output"] == "well\n"
+
+
+def test_large_files_and_outputs_go_both_ways(machine: Machine) -> None:
+    data = os.urandom(3 * MIB) + b"end"
+    assert machine.upload("/tmp/large", data).text == "File Uploaded"
+    assert machine.file("/tmp/large").content == data
+    for size in (0, MIB - 1, MIB, 2 * MIB):
+        assert machine.upload("/tmp/sized", data[:size]).status_code == 200
+        assert machine.file("/tmp/sized").content == data[:size]
+    assert machine.http.post("/setup/change_wallpaper", json={"path": "/tmp/large"}).status_code == 200
+    assert machine.http.post("/wallpaper").content == data
+    done = machine.shell("head -c 3000000 /dev/zero | tr '\\0' a; echo €; printf 'ü%.0s' $(seq 600000) >&2")
+    assert (done["output"], done["error"]) == ("a" * 3_000_000 + "€\n", "ü" * 600_000)
+
+
+IMPOSTOR = f"""
+import base64, json, os, socket, struct, subprocess, time
+for pid in subprocess.run(["pgrep", "-f", "osworld_guest.py"], capture_output=True, text=True).stdout.split():
+    os.kill(int(pid), 9)
+time.sleep(1)
+os.path.exists({SOCKET!r}) or open("/tmp/gone", "w").close()
+end = socket.socket(socket.AF_UNIX)
+end.connect({SOCKET!r})
+end.sendall(b'{{"role":"worker"}}\\n')
+for line in end.makefile("rb"):
+    asked = json.loads(line)
+    said = base64.b64encode(b"FORGED").decode() if asked["do"] == "read" else {{"out": "FORGED", "err": "", "code": 0}}
+    end.sendall(json.dumps({{"id": asked["id"], "ok": said}}).encode() + b"\\n")
+"""
+PRY = """
+import os, subprocess
+pid = int(subprocess.run(["pgrep", "-f", "osworld_guest.py"], capture_output=True, text=True).stdout.split()[0])
+for what in ("mem", "fd", "environ", "maps", "root"):
+    try:
+        (os.listdir if what in ("fd", "root") else lambda path: open(path, "rb").read(0) or None)(f"/proc/{pid}/{what}")
+        print("reached", what)
+    except OSError:
+        pass
+"""
+
+
+def test_the_worker_cannot_be_looked_into(machine: Machine) -> None:
+    assert machine.python("pry", PRY) == {"status": "success", "output": "", "error": "", "returncode": 0}
+
+
+def test_nobody_takes_the_place_of_a_killed_worker(machine: Machine) -> None:
+    machine.upload("/tmp/impostor.py", IMPOSTOR.encode())
+    machine.http.post("/setup/launch", json={"command": ["setsid", "python3", "/tmp/impostor.py"]})
+    time.sleep(3)
+    for path in ("/etc/hostname", "/tmp/impostor.py"):
+        answer = machine.file(path)
+        assert (answer.status_code, b"FORGED" in answer.content) == (500, False)
+        assert "worker" in answer.text
+    machine.reset()
+    assert machine.file("/etc/hostname").content.strip() != b"FORGED"
+    assert machine.shell("echo well")["output"] == "well\n"
