@@ -113,20 +113,26 @@ def new(
 @app.command()
 def validate(
     paths: Annotated[
-        list[str] | None, typer.Argument(help="Workflow files or skill ids; default: the library.")
+        list[str] | None,
+        typer.Argument(help="Workflow files, skill ids, or folders of one or several skills; default: the library."),
     ] = None,
     draws: Annotated[int, typer.Option(min=0, help="Also draw this many tasks of each and pass their gates.")] = 0,
 ) -> None:
-    """Check workflows without running anything, or draw from them too.
+    """Check workflows without running anything, or draw from them too. Solutions are played only in a round.
 
     Exit code 2 names the file and line of the first fault.
     """
     from skills import draw, library, load
+    from skills.loading import workflows_in
 
-    chosen = [load(p) for p in (paths or library())]
+    chosen = [load(each) for path in (paths or library()) for each in workflows_in(path)]
     for workflow in chosen:
         print(f"{workflow.skill.id}  {workflow.version[:12]}  {' '.join(workflow.channels)}")
     if not draws:
+        print(
+            "checked: keys, names, expressions, wording, literal arguments and scripts' syntax; nothing was drawn (--draws 5)"
+            ", solutions are played in a round"
+        )
         return
     from rounds.materialize import gate_rows
     from rounds.workshop import Workshop
@@ -135,12 +141,15 @@ def validate(
     with Workshop() as workshop:
         for workflow in chosen:
             for seed in range(draws):
-                for row in gate_rows(draw(workflow, seed, workshop.kitchen())):
-                    if not row.passed:
-                        failed += 1
-                        print(f"{workflow.skill.id} seed {seed}: gate {row.name}: {row.evidence}")
+                rows = [row for row in gate_rows(draw(workflow, seed, workshop.kitchen())) if not row.passed]
+                failed += bool(rows)
+                for row in rows:
+                    print(f"{workflow.skill.id} seed {seed}: gate {row.name}: {row.evidence}")
+    drawn = f"{draws * len(chosen)} draws"
     if failed:
+        print(f"{drawn}, {failed} failed gates")
         raise typer.Exit(1)
+    print(f"{drawn}, gates passed; solutions are played in a round")
 
 
 @app.command()

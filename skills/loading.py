@@ -13,7 +13,11 @@ from pathlib import Path
 
 from forge.records import InputError, Settings
 from skills.language.located import nearest
+from skills.language.models import fields_of
+from skills.language.problems import Problems
 from skills.language.reader import read_workflow
+from skills.language.solution import StepTemplate
+from skills.language.template import Record
 from skills.workflow import Workflow
 
 FOLDER = Path(__file__).parent / "library"
@@ -48,6 +52,14 @@ def require_known(patterns: Sequence[str]) -> None:
             )
 
 
+def workflows_in(where: str | Path) -> list[str | Path]:
+    """What `load` takes: the workflow files of a folder that holds skills' folders, sorted by name; else `where` itself."""
+    folder = Path(where)
+    if (folder / "workflow.yaml").exists():
+        return [where]
+    return [*sorted(folder.glob("[!.]*/workflow.yaml"))] or [where]
+
+
 def load(where: str | Path) -> Workflow:
     """Read and check a workflow.
 
@@ -62,10 +74,24 @@ def load(where: str | Path) -> Workflow:
     if path.is_dir():
         path = path / "workflow.yaml"
     if path.is_file():
-        return read_workflow(path)
+        return _read(path)
     known = {each.parent.name: each for each in library()}
     if str(where) in known:
-        return read_workflow(known[str(where)])
+        return _read(known[str(where)])
     if path.suffix in (".yaml", ".yml") or "/" in str(where):
         raise InputError("there is no such file", file=path, mend="give a workflow file, its folder, or a skill id")
     raise InputError(f"there is no skill {str(where)!r}", mend=nearest(str(where), known))
+
+
+def _read(path: Path) -> Workflow:
+    """Read a workflow; a move's arguments are known by their names even where their values hold expressions."""
+    workflow, problems = read_workflow(path), Problems()
+    for solution in workflow.solutions.values():
+        for step in solution.steps.leaves():
+            if isinstance(step, StepTemplate) and step.known is not None and isinstance(step.value, Record):
+                names = fields_of(step.known.args)
+                for name, value in step.value.fields.items():
+                    if name not in names:
+                        problems.add(value.place, f"move {step.move}: there is no {name!r}", nearest(name, names))
+    problems.raise_any()
+    return workflow

@@ -136,6 +136,33 @@ def test_a_starting_point_validates(tmp_path: Path) -> None:
     assert forge("skills", "validate", str(file)).returncode == 0
 
 
+def test_validation_says_what_it_did_and_takes_every_skill_of_a_folder(tmp_path: Path) -> None:
+    for skill in ("files.text.copy-note", "terminal.text.copy-note"):
+        assert forge("skills", "new", skill, "--folder", str(tmp_path)).returncode == 0
+    shown = forge("skills", "validate", str(tmp_path))
+    assert shown.returncode == 0, shown.stderr
+    first, second, said = shown.stdout.splitlines()
+    assert (first.split()[0], second.split()[0]) == ("files.text.copy-note", "terminal.text.copy-note")
+    assert said.startswith("checked: ")
+    assert "nothing was drawn" in said
+    assert "solutions are played in a round" in said
+
+
+def test_a_folder_without_a_skill_is_bad_input(tmp_path: Path) -> None:
+    shown = forge("skills", "validate", str(tmp_path))
+    assert shown.returncode == 2
+    assert "workflow.yaml" in shown.stderr
+
+
+@pytest.mark.desktop
+def test_validation_with_draws_says_that_solutions_were_not_played(tmp_path: Path) -> None:
+    made = forge("skills", "new", "files.text.copy-note", "--folder", str(tmp_path))
+    assert made.returncode == 0
+    shown = forge("skills", "validate", str(tmp_path), "--draws", "2")
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.splitlines()[-1] == "2 draws, gates passed; solutions are played in a round"
+
+
 def test_statistics_of_an_empty_warehouse_are_there_and_empty() -> None:
     figures = json.loads(forge("stats", "--json").stdout)
     assert figures["tasks"]["accepted"] == 0

@@ -9,6 +9,8 @@ from forge.records import InputError
 from skills import WorkflowError
 
 # what is wrong; the text that is replaced; by what; a text that stands in the faulty line; part of the message; of the mend
+BLOCK = '{when: "${rows > 5}", do: [{key: {kees: "${topic}"}}]}'
+
 FAULTS = [
     ("unknown key", "require:\n", "reqire:\n", "reqire", "no 'reqire'", "did you mean require?"),
     ("missing key", "rubric:\n", "description:\n", "skill:", "`rubric` is missing", "what is graded"),
@@ -64,6 +66,8 @@ FAULTS = [
     ("bash in a gui solution", "  gui:\n", "  gui:\n    - {bash: ls}\n", "ls", "no step of a gui solution", None),
     ("move in a terminal solution", "  terminal:\n", "  terminal:\n    - {key: a}\n", "key: a", "no step of a terminal", None),
     ("hybrid without windows", "  gui:\n", "  hybrid:\n    - {bash: ls}\n  gui:\n", "- {bash: ls}", "has no gui", "use both"),
+    ("unknown argument of a move", "- {click: {name:", "- {click: {nmae:", "nmae", "move click: there is no 'nmae'", "name"),
+    ("unknown argument in a block", "  gui:\n", f"  gui:\n    - {BLOCK}\n", "kees", "move key: there is no 'kees'", "keys"),
     ("step with two keys", "  gui:\n", "  gui:\n    - {key: Up, type: x}\n", "key: Up", "a step has one key", None),
     ("step that is a text", "  gui:\n", "  gui:\n    - save\n", "- save", "must be a mapping", None),
     ("unknown channel", "  gui:\n", "  mouse:\n", "mouse:", "no channel 'mouse'", "gui"),
