@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 import httpx
 
+from forge.desktop.apps import find_app
 from forge.desktop.box import NO_LAYERS
 from forge.desktop.files import TOTAL_LIMIT, excluded
 from forge.desktop.health import Health
@@ -170,10 +171,10 @@ class OSWorldSlot(Slot):
     def launch(self, app: str, path: str | None = None, *, timeout: float = LAUNCH_TIMEOUT) -> None:
         if app not in COMMANDS:
             raise InputError(f"no application is called {app!r}", mend=f"known are {', '.join(COMMANDS)}")
-        place = [] if path is None else [self._inside(path)]
+        place = None if path is None else self._inside(path)
         before = {window.title for window in self.windows()}
-        self.request("POST", "/setup/launch", json={"command": [*COMMANDS[app], *place], "shell": False})
-        name = place[0].rpartition("/")[2] if place else None
+        self.request("POST", "/setup/launch", json={"command": _command(app, place), "shell": False})
+        name = None if place is None else place.rpartition("/")[2]
         deadline = time.monotonic() + timeout
         while not self._is_up(app, name, before):
             if time.monotonic() > deadline:
@@ -329,7 +330,7 @@ class OSWorldSlot(Slot):
 
     def _is_up(self, app: str, name: str | None, before: set[str]) -> bool:
         titles = [window.title for window in self.windows()]
-        if not any(name in title if name else title not in before for title in titles):
+        if not any(_names(title, name) if name else title not in before for title in titles):
             return False
         return app != "calc" or self.cell("A1") is not None
 
@@ -467,6 +468,18 @@ class OSWorldScreen:
 
     def close(self) -> None:
         """Nothing."""
+
+
+def _command(app: str, place: str | None) -> list[str]:
+    if app == "calc":  # ours tells it how a text table is read, else a dialog asks
+        return [*COMMANDS[app][:1], *find_app(app).command(place)[1:]]
+    return [*COMMANDS[app], *([] if place is None else [place])]
+
+
+def _names(title: str, name: str) -> bool:
+    """Whether a title names a file, with its suffix or, as GIMP does, without."""
+    stem = name.rpartition(".")[0] or name
+    return name in title or re.search(rf"(?<!\w){re.escape(stem)}(?!\w)", title) is not None
 
 
 def _left_out(path: str) -> bool:

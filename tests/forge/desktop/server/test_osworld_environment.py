@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import openpyxl
 import pytest
+from PIL import Image
 
 from forge.desktop.osworld.client import OSWorldSlot
 from forge.harness import OracleTeacher, load_harness, play
@@ -75,6 +76,36 @@ def test_any_character_is_typed(environment: OSWorldEnvironment) -> None:
     assert slot.cell("F5").text == "Größe <€> & \\n"  # type: ignore[union-attr]
     with pytest.raises(InputError, match="no key"):
         slot.input.key("XF86AudioPlay")
+
+
+@pytest.mark.parametrize(
+    ("title", "name", "names"),
+    [
+        ("stock.xlsx - LibreOffice Calc", "stock.xlsx", True),
+        ("[p] (imported)-1.0 (RGB color 8-bit gamma integer, 1 layer) 8x8 - GIMP", "p.png", True),
+        ("GNU Image Manipulation Program", "p.png", False),
+        ("stocks - GIMP", "stock.png", False),
+        ("Documents", "Documents", True),
+        ("~/.profile - Mousepad", ".profile", True),
+    ],
+)
+def test_a_title_names_a_file_with_or_without_its_suffix(title: str, name: str, names: bool) -> None:
+    from forge.desktop.osworld.client import _names
+
+    assert _names(title, name) is names
+
+
+def test_a_picture_and_a_text_table_get_ready(environment: OSWorldEnvironment) -> None:
+    slot = environment.slot
+    picture = io.BytesIO()
+    Image.new("RGB", (8, 8), "red").save(picture, "PNG")
+    table = b"Item,Amount\nPaper,3\n"
+    slot.lay([("~/Pictures/p.png", picture.getvalue(), 0o644, False), ("~/Documents/t.csv", table, 0o644, False)])
+    slot.launch("gimp", "~/Pictures/p.png", timeout=50)
+    assert any("[p]" in window.title for window in slot.windows())
+    slot.shell.run("pkill gimp; sleep 1")
+    slot.launch("calc", "~/Documents/t.csv", timeout=50)
+    assert slot.cell("B2").text == "3"  # type: ignore[union-attr]
 
 
 def test_a_machine_that_is_gone_is_a_fault() -> None:
