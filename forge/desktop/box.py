@@ -38,8 +38,8 @@ _ETC = (
     *("fonts", "libreoffice", "thunderbird", "alternatives", "ld.so.cache", "dbus-1", "xdg", "gtk-2.0", "gtk-3.0"),
     *("mime.types", "ImageMagick-6", "gimp", "perl", "python3", "python3.11"),
 )
-_CHROMIUM = b"""# started by another program it may make no namespaces for a sandbox of its own
-unshare --user true 2>/dev/null || CHROMIUM_FLAGS="$CHROMIUM_FLAGS --no-sandbox --test-type"
+_CHROMIUM = b"""# it may make no namespaces for a sandbox of its own
+CHROMIUM_FLAGS="$CHROMIUM_FLAGS --no-sandbox --test-type"
 """
 _VAR = ("/var/cache/fontconfig", "/var/lib/libreoffice")
 
@@ -148,8 +148,7 @@ class BoxPlan:
         fds: list[int] = []
         files = {**_system_files(self.guest), **self.files}
         if self.nested_users:
-            for profile in ("browser", "strict"):  # for what the supervisor starts
-                files[f"/opt/forge/filters/{profile}"] = seccomp.program(profile)
+            files["/opt/forge/filter"] = seccomp.program("strict")  # for what the supervisor starts
             files["/etc/chromium.d/forge"] = _CHROMIUM
         if self.clock_file is None:
             files[clock.CLOCK_FILE] = clock.clock_bytes(self.guest)

@@ -4,11 +4,10 @@ A filter says no to what desktop programs do not need and what past escapes from
 processes, loading code into the kernel, its newer interfaces (bpf, io_uring, userfaultfd, perf), keyrings, mounts and new
 namespaces, odd socket families, pushing characters into a terminal. All else is allowed.
 
-Four profiles, each denying more than the one before:
+Three profiles, each denying more than the one before:
 
 - `outer`: for a slot's supervisor, which nests further boxes and so needs mounts and namespaces.
-- `browser`: for programs that shut themselves in (Chromium): user, process and network namespaces, but no mounts.
-- `strict`: for all else: no namespaces at all.
+- `strict`: for all else: neither mounts nor namespaces.
 - `reader`: for our own code while it reads what strangers left: no program, no process, no socket either.
 
 What it does NOT cover: it is a list of denials, so a system call that a future kernel adds is allowed; arguments that
@@ -25,7 +24,7 @@ from typing import Literal
 
 from forge.records.errors import DesktopError
 
-Profile = Literal["outer", "browser", "strict", "reader"]
+Profile = Literal["outer", "strict", "reader"]
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH_*, linux/audit.h
 _COLUMNS = {"x86_64": 0, "aarch64": 1}
@@ -78,6 +77,7 @@ _DENIED: dict[str, tuple[int | None, int | None]] = {
     "vhangup": (153, 58),
 }
 _MOUNTS: dict[str, tuple[int | None, int | None]] = {
+    "chroot": (161, 51),
     "fsconfig": (431, 431),
     "fsmount": (432, 432),
     "fsopen": (430, 430),
@@ -90,7 +90,6 @@ _MOUNTS: dict[str, tuple[int | None, int | None]] = {
     "setns": (308, 268),
     "umount2": (166, 39),
 }
-_CHROOT = (161, 51)
 _PROCESSES: dict[str, tuple[int | None, int | None]] = {
     "execve": (59, 221),
     "execveat": (322, 281),
@@ -103,7 +102,6 @@ _CLONE, _CLONE3, _UNSHARE = (56, 220), (435, 435), (272, 97)
 _SOCKET, _IOCTL = (41, 198), (16, 29)
 
 _NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
-_BROWSERS_NAMESPACES = 0x70000000  # CLONE_NEWUSER, NEWPID, NEWNET
 _THREAD = 0x10000  # CLONE_THREAD
 _UNIX, _INET, _NETLINK, _INET6 = 1, 2, 16, 10
 _PROTOCOLS = (0, 1, 6, 17, 58)  # any, ICMP, TCP, UDP, ICMPv6: others would load their kernel module
@@ -145,8 +143,6 @@ def program(profile: Profile, machine: str | None = None) -> bytes:
     denied = dict(_DENIED)
     if profile != "outer":
         denied.update(_MOUNTS)
-    if profile in ("strict", "reader"):
-        denied["chroot"] = _CHROOT
     if profile == "reader":
         denied.update(_PROCESSES)
     for numbers in denied.values():
@@ -156,8 +152,7 @@ def program(profile: Profile, machine: str | None = None) -> bytes:
     code += _for(_SOCKET[column], _sockets())
     code += _for(_IOCTL[column], _ioctls())
     if profile != "outer":
-        forbidden = _NAMESPACES & ~_BROWSERS_NAMESPACES if profile == "browser" else _NAMESPACES
-        flags = [_argument(0), _any_bit(forbidden, 0, 1), _refuse(errno.EPERM), _allow()]
+        flags = [_argument(0), _any_bit(_NAMESPACES, 0, 1), _refuse(errno.EPERM), _allow()]
         code += [_equal(_CLONE3[column], 0, 1), _refuse(errno.ENOSYS)]
         threads = [_argument(0), _any_bit(_THREAD, 1, 0), _refuse(errno.EPERM)] if profile == "reader" else []
         code += _for(_CLONE[column], [*threads, *flags])

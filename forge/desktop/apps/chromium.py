@@ -1,7 +1,7 @@
-"""Chromium, with its own sandbox, for pages in the home and on the guest's loopback.
+"""Chromium, for pages in the home and on the guest's loopback.
 
-The program is started without Debian's wrapper, which would read the host's settings. Its renderers are sandboxed by
-user namespaces nested in the slot's box, so nothing has to be switched off for it.
+The program is started without Debian's wrapper, which would read the host's settings, and without a sandbox of its own:
+that needs namespaces, and whoever may write the home can have GTK load a library into it, which could make them then.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ PROFILE = ".config/chromium"
 
 _FLAGS = (
     "--force-renderer-accessibility",
+    "--no-sandbox",
     "--test-type",  # no bar that warns of flags
     "--no-first-run",
     "--no-default-browser-check",

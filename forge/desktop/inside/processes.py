@@ -11,8 +11,7 @@ import time
 
 LOG_KEPT = 2000
 LOG_LIMIT = 4 << 20  # bytes of a child's output, after which it cannot write more
-FILTERS = "/opt/forge/filters"
-SANDBOXED = ("chromium",)  # programs that shut in parts of themselves, and need namespaces for it
+FILTER = "/opt/forge/filter"
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 F_ADD_SEALS, F_SEAL_SHRINK, F_SEAL_GROW = 1033, 2, 4
 EXPENDABLE = 300  # of 1000: applications go before the supervisor when memory runs out
@@ -25,18 +24,18 @@ class Processes:
         self.lock = threading.Lock()
         self.known = {}
         self.changed = threading.Condition(self.lock)
-        self.starters = {}
+        self.starter = None
         threading.Thread(target=self._reap, daemon=True).start()
 
     def start(self, argv, env=None, pass_fds=(), stdin=subprocess.DEVNULL, output=None, cwd=None, filtered=True):
         """Start a child of its own session; its output goes to `output` or to a memory file that `said` reads.
 
-        Unless it is not `filtered`, it may make only the system calls of its kind of program (`forge.desktop.seccomp`).
+        Unless it is not `filtered`, it may make only the system calls of any program in a box (`forge.desktop.seccomp`).
         """
         log = limited_file() if output is None else -1
         with self.lock:  # a child that ends at once must be known before it is reaped
             try:
-                process = self._starter(argv, filtered)(
+                process = self._starter(filtered)(
                     argv,
                     env={**os.environ, **(env or {})},
                     stdin=stdin,
@@ -58,13 +57,12 @@ class Processes:
                     file.write(str(EXPENDABLE))
         return process.pid
 
-    def _starter(self, argv, filtered):
+    def _starter(self, filtered):
         if not filtered:
             return subprocess.Popen
-        profile = "browser" if os.path.basename(argv[0]) in SANDBOXED else "strict"
-        if profile not in self.starters:
-            self.starters[profile] = Starter(f"{FILTERS}/{profile}")
-        return self.starters[profile].popen
+        if self.starter is None:
+            self.starter = Starter(FILTER)
+        return self.starter.popen
 
     def code(self, pid):
         """None while it runs, else its exit code, negative for a signal."""

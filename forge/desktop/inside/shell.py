@@ -7,7 +7,7 @@ import shlex
 import signal
 import time
 
-from processes import EXPENDABLE, FILTERS, children_of, stat_of
+from processes import EXPENDABLE, FILTER, children_of, stat_of
 
 
 class Shell:
@@ -28,7 +28,7 @@ class Shell:
         self.status, status_in = os.pipe()
         argv = ["bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc"]
         argv += ["--unshare-user", "--unshare-pid", "--uid", str(os.getuid()), "--gid", str(os.getgid())]
-        system_calls = os.open(f"{FILTERS}/strict", os.O_RDONLY)
+        system_calls = os.open(FILTER, os.O_RDONLY)
         argv += ["--disable-userns", "--cap-drop", "ALL", "--seccomp", str(system_calls), "--chdir", self.home, "--"]
         argv += ["choom", "-n", str(EXPENDABLE * 2), "--"]  # what it runs goes first when memory runs out
         argv += ["bash", "--noprofile", "--norc", "--noediting", "-i"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.forge.desktop.escape.attack import HIT, Attack, Ground
+from tests.forge.desktop.escape.attack import HIT, Attack, Ground, until
 from tests.forge.desktop.escape.weaken import together, without, without_filter
 
 BECOME_ROOT = """
@@ -68,6 +69,28 @@ with ExitStack() as stack:
 print("asked:", flush=True)
 print("typed", sys.stdin.readline().strip(), flush=True)
 """
+LOADED = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+__attribute__((constructor)) static void loaded(void) {
+    char program[200] = {0};
+    readlink("/proc/self/exe", program, sizeof program - 1);
+    if (!strstr(program, "chromium")) return;
+    close(open("/home/alex/loaded", O_CREAT | O_WRONLY, 0644));
+    if (fork() == 0) {
+        if (unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0) close(open("/home/alex/won", O_CREAT | O_WRONLY, 0644));
+        _exit(0);
+    }
+}
+"""
+LOAD = """
+mkdir -p ~/.config/gtk-3.0 && gcc -shared -fPIC -o ~/mine.so ~/mine.c &&
+printf '[Settings]\\ngtk-modules=/home/alex/mine.so\\n' > ~/.config/gtk-3.0/settings.ini
+"""
 NO_SESSION = together(without("--new-session"), without_filter())
 
 
@@ -115,6 +138,16 @@ def _types_ahead(ground: Ground) -> bool:
         os.close(master)
 
 
+def _loads_into_browser(ground: Ground) -> bool:
+    """By a setting of GTK, which the home holds, into a program that the host starts."""
+    slot = ground.slot
+    slot.lay([("~/mine.c", LOADED.encode(), 0o644, False)])
+    slot.shell.run(LOAD)
+    slot.launch("chromium")
+    assert until((slot.home / "loaded").exists)  # else nothing was tried
+    return until((slot.home / "won").exists, 2)
+
+
 def _said_weak(ground: Ground) -> object:
     import contextlib
 
@@ -159,6 +192,15 @@ ATTACKS = [
         "system calls are filtered",
         lambda ground: HIT in ground.terminal(BECOME_ROOT),
         without_filter(),
+    ),
+    Attack(
+        "make namespaces from a library loaded into Chromium",
+        "privileges",
+        "shell",
+        "system calls are filtered, Chromium's too",
+        _loads_into_browser,
+        without_filter(),
+        offered=lambda: shutil.which("gcc") is not None,
     ),
     Attack(
         "map shared memory of the host",
