@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,22 +99,45 @@ def serve(
 @app.command("open")
 def open_(
     application: Annotated[str | None, typer.Argument(help="Application to start: calc, files, ...")] = None,
-    path: Annotated[str | None, typer.Argument(help="What it opens, ~/...")] = None,
+    path: Annotated[
+        str | None, typer.Argument(help="What it opens: a file of this machine, or '~/Documents/NAME' of a --file.")
+    ] = None,
+    file: Annotated[
+        list[Path] | None, typer.Option(help="File of this machine to lay into ~/Documents there; repeatable.")
+    ] = None,
     record: Annotated[Path | None, typer.Option(help="Record an MP4 here.")] = None,
 ) -> None:
     """Open a new desktop and show it in a browser; Ctrl-C closes it.
 
-    Example: forge desktop open calc --record session.mp4
+    Its home is new and holds only copies of the files that you name. Quote a
+    path in it, '~/Documents/NAME', else the shell puts your own home for ~.
+
+    Examples:
+
+      forge desktop open calc sales.csv      # a copy, in ~/Documents
+
+      forge desktop open calc '~/Documents/a.csv' --file a.csv --file b.ods
+
+      forge desktop open terminal --record session.mp4
     """
     from contextlib import ExitStack
 
     from forge.desktop import Slot
+    from forge.desktop.apps import find_app
     from forge.desktop.recording import Recording
+    from forge.records.errors import InputError
 
+    if application is not None:
+        find_app(application)
+    inside, laid = from_here(path, file or [])
+    try:
+        home_files = [(name, source.read_bytes(), 0o644, False) for name, source in laid.items()]
+    except OSError as error:
+        raise InputError(f"{error.filename} cannot be read: {error.strerror}") from None
     with ExitStack() as stack:
-        slot = stack.enter_context(Slot.open())
+        slot = stack.enter_context(Slot.open(home_files=home_files))
         if application is not None:
-            slot.launch(application, path)
+            slot.launch(application, inside)
         if record is not None:
             stack.enter_context(Recording(slot, record))
         show_until_interrupted(slot)
@@ -161,6 +185,36 @@ def record(
     finally:
         recording.close()
     print(file)
+
+
+def from_here(path: str | None, files: Sequence[Path]) -> tuple[str | None, dict[str, Path]]:
+    """What a new desktop's application opens, as a path of its home; and which files of this machine lie where in it.
+
+    Raises:
+        InputError: no such file, two of one name, or a path of the home at which nothing will lie.
+    """
+    from forge.desktop.apps import settings
+    from forge.records.errors import InputError
+
+    hosts = path is not None and path != "~" and not path.startswith("~/")
+    laid: dict[str, Path] = {}
+    for source in [*files, *([Path(path)] if path and hosts else [])]:
+        if not source.is_file():
+            what = "is a folder" if source.is_dir() else "does not exist on this machine"
+            mend = "name a file; a path in the new desktop is written in quotes, '~/Documents/NAME'"
+            raise InputError(f"{str(source)!r} {what}", mend=mend)
+        place = f"~/Documents/{source.name}"
+        if not source.samefile(laid.setdefault(place, source)):
+            raise InputError(f"two files are called {source.name}: {laid[place]} and {source}", mend="rename one")
+    if path is None or hosts:
+        return path and f"~/Documents/{Path(path).name}", laid
+    there = path.rstrip("/")
+    if not any(
+        name == there or name.startswith(f"{there}/") for name in [*laid, *(f"~/{name}" for name in settings())]
+    ):
+        mend = "lay a file of this machine with --file FILE, then open '~/Documents/NAME'; or name that file itself"
+        raise InputError(f"{path!r} is not in the new desktop's home", mend=mend)
+    return there, laid
 
 
 def show_until_interrupted(slot: Slot) -> None:

@@ -138,6 +138,63 @@ def test_a_desktop_is_shown_and_recorded_until_the_end(tmp_path: Path, how: sign
     assert list((tmp_path / "home/slots").glob("slot-*")) == []
 
 
+@pytest.mark.desktop
+def test_a_file_of_this_machine_is_opened_beside_others(tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("mine")
+    (tmp_path / "other.bin").write_bytes(bytes(range(256)))
+    arguments = ("open", "editor", str(tmp_path / "note.txt"), "--file", str(tmp_path / "other.bin"))
+    with forge(tmp_path, *arguments):
+        said = lambda: (tmp_path / "said").read_text()
+        assert becomes(lambda: "http://127.0.0.1:" in said(), 40), said()  # only once its window has shown note.txt
+        (folder,) = (tmp_path / "home/slots").glob("slot-*/home/Documents")
+        found = {file.name: file.read_bytes() for file in folder.iterdir()}
+        assert found == {"note.txt": b"mine", "other.bin": bytes(range(256))}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("calc", "~/Documents/x.csv"), "'~/Documents/x.csv' is not in the new desktop's home"),
+        (("calc", "~/Documents/x.csv", "--file", "there/a.txt"), "'~/Documents/x.csv' is not in the new desktop's"),
+        (("calc", "absent.csv"), "'absent.csv' does not exist on this machine"),
+        (("files", "there"), "'there' is a folder"),
+        (("clac",), "no application is called 'clac'"),
+        (("--file", "absent.csv"), "'absent.csv' does not exist on this machine"),
+        (("--file", "there/a.txt", "--file", "here/a.txt"), "two files are called a.txt: there/a.txt and here/a.txt"),
+    ],
+)
+def test_what_cannot_be_opened_is_refused_before_there_is_a_desktop(
+    tmp_path: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text(name)
+    command = [sys.executable, "-c", "from cli.main import main; main()", "desktop", "open", *arguments]
+    environment = {**os.environ, "FORGE_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=60
+    )
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "mend: " in done.stderr
+    assert not (tmp_path / "home").exists()
+
+
+def test_what_a_desktop_is_given_lies_in_its_documents(tmp_path: Path) -> None:
+    from cli.desktop import from_here
+
+    book, note = tmp_path / "b.ods", tmp_path / "n.txt"
+    for file in (book, note):
+        file.write_bytes(b"")
+    laid = {"~/Documents/b.ods": book, "~/Documents/n.txt": note}
+    assert from_here(str(note), [book]) == ("~/Documents/n.txt", laid)
+    assert from_here("~/Documents/b.ods", [book, note]) == ("~/Documents/b.ods", laid)
+    assert from_here("~/Documents/", [book, note]) == ("~/Documents", laid)
+    assert from_here(str(book), [book, note]) == ("~/Documents/b.ods", laid)
+    assert from_here("~/.gtkrc-2.0", []) == ("~/.gtkrc-2.0", {})
+    assert from_here(None, []) == (None, {})
+
+
 def _ip(*arguments: str) -> None:
     subprocess.run(["ip", *arguments], check=True, stdin=subprocess.DEVNULL, capture_output=True)
 
