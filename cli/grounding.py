@@ -30,16 +30,15 @@ def harvest(
 
       forge grounding harvest --app calc --app gimp
     """
-    import asyncio
-
     from forge.records.printable import printable
+    from rounds import interrupts
     from rounds.harvest import harvest as run
     from rounds.terminal import Bars, print_json
     from rounds.workshop import Workshop
 
     with Workshop() as workshop:
         with Bars() as bars:
-            done = asyncio.run(run(workshop, apps or (), bars, most=most, oracle=oracle))
+            done = interrupts.run(run(workshop, apps or (), bars, most=most, oracle=oracle))
     if as_json:
         print_json({"counts": done.counts, "faults": done.walked.faults})
     else:

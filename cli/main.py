@@ -67,9 +67,12 @@ def main() -> None:
         _fail(error, 3)
     except ForgeError as error:
         _fail(error, 1)
-    except KeyboardInterrupt:
-        print("forge: interrupted; finished work is kept, the same command goes on from here", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as error:
+        if error.code == 130:  # what typer makes of Ctrl-C
+            from rounds.interrupts import LAST, say
+
+            say(LAST)
+        raise
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -33,10 +33,9 @@ def rollout(
 
       FORGE_LLM_BASE_URL=http://127.0.0.1:8000/v1 FORGE_LLM_MODEL=qwen forge rollout --teacher llm --limit 10
     """
-    import asyncio
-
     from forge.records import Settings
     from forge.records.printable import printable
+    from rounds import interrupts
     from rounds.models import choosing
     from rounds.play import Part
     from rounds.rollout import rollout as play
@@ -48,7 +47,7 @@ def rollout(
         warehouse = workshop.warehouse
         ids = task or [r["id"] for r in warehouse.list_tasks(skill=skill, accepted=True, limit=limit)]
         parts = [Part(warehouse.task(i), harness, teacher, n) for i in ids for n in range(repeat)]
-        tally, rows = asyncio.run(play(workshop, parts, bars))
+        tally, rows = interrupts.run(play(workshop, parts, bars))
     if as_json:
         print_json({"done": tally.done, "skipped": tally.skipped, "faults": tally.faults, "trajectories": rows})
     else:

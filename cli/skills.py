@@ -200,10 +200,10 @@ def expand(
 
     Example: forge skills expand --app files --count 3 --dry-run
     """
-    import asyncio
     from dataclasses import asdict
 
     from forge.records import Settings
+    from rounds import interrupts
     from rounds.expand import Order, skill_expand
     from rounds.models import choosing
     from rounds.terminal import Bars, print_json, print_table
@@ -212,7 +212,7 @@ def expand(
     order = Order(round_, apps=tuple(apps or ()), count=count, tokens=tokens, usd=usd, dry_run=dry_run)
     with Workshop(choosing(Settings(), "author", endpoint)) as workshop, Bars() as bars:
         workshop.run = f"skill-expand-{round_ or 'next'}"
-        found = asyncio.run(skill_expand(workshop, order, bars))
+        found = interrupts.run(skill_expand(workshop, order, bars))
     if as_json:
         print_json(asdict(found))
         return
@@ -256,10 +256,9 @@ def author(
 
       forge skills author files.csv.merge-exports --app files --title "Merge monthly CSV exports into one file"
     """
-    import asyncio
-
     from forge.records import InputError, Settings
     from forge.records.printable import printable
+    from rounds import interrupts
     from rounds.author import Commission, author_all, skill_of, start_afresh
     from rounds.models import choosing
     from rounds.play import model_for
@@ -286,7 +285,7 @@ def author(
         with Bars() as bars:
             tell = (lambda line: None) if quiet else bars.say
             job = author_all(workshop, commissions, model, limit=parallel, progress=bars, tell=tell)
-            tally = asyncio.run(job)
+            tally = interrupts.run(job)
         with workshop.warehouse.read() as connection:
             keys = {(round_, s.id, mode) for s in wanted}
             rows = [r for r in list_authorings(connection) if (r["round"], r["skill"], r["mode"]) in keys]

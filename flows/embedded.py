@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
+from contextlib import suppress
 from pathlib import Path
 
 START_SECONDS = "180"
@@ -25,3 +28,23 @@ def use_embedded_server(home: Path) -> None:
         folder = Path(os.environ.setdefault("PREFECT_HOME", str((home / "prefect").resolve())))
         folder.mkdir(parents=True, exist_ok=True)  # Prefect makes the last folder only
         os.environ.setdefault("PREFECT_LOGGING_LEVEL", "WARNING")
+
+
+def start_embedded_server() -> None:
+    """Start Prefect's embedded server out of reach of a terminal's Ctrl-C, which goes to all processes there: the flow has
+    still to tell it how it ended. Does nothing where PREFECT_API_URL names a real one.
+    """
+    from prefect.server.api.server import SubprocessASGIServer
+    from prefect.settings import get_current_settings
+
+    if get_current_settings().api.url is not None:
+        return
+
+    def start() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # of this thread, and of what it starts
+        with suppress(Exception):  # the flow tries again and tells
+            SubprocessASGIServer().start()
+
+    thread = threading.Thread(target=start, name="embedded-server", daemon=True)
+    thread.start()
+    thread.join()  # unlike the start itself it can be interrupted

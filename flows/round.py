@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from typing import Any
 
 if __name__ == "__main__":  # the environment must be set before prefect is imported
     from flows.embedded import use_embedded_server
     from forge.records.settings import Settings
+    from rounds.interrupts import at_once
 
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, at_once)  # nothing has begun while prefect is imported
     use_embedded_server(Settings().home)
 
-import asyncio
 from dataclasses import asdict
 
 from prefect import flow, task
 
+from flows.embedded import start_embedded_server
 from flows.heartbeat import alive
 from flows.naming import by_round
 from flows.progress import progress
 from flows.reporting import fail_on_faults, table
 from forge.records import ForgeError, InputError
 from forge.records.printable import printable
+from rounds import interrupts
 from rounds.plan_check import checked
 from rounds.register import Wish, choose, register
 from rounds.round import run_round
@@ -34,7 +39,7 @@ def round_batch(round: int | None, skills: list[str], tasks: int, even: bool) ->
     """Register, prepare, probe and play one round with bounded concurrency inside. Returns its report."""
     with Workshop() as workshop, progress() as shown:
         plan = register(workshop.warehouse, Wish(choose(skills), tasks=tasks, round=round, even=even, named=skills))
-        report = asyncio.run(run_round(workshop, plan, shown))
+        report = interrupts.run(run_round(workshop, plan, shown))
     return {**asdict(report), "complete": report.complete}
 
 
@@ -66,11 +71,17 @@ def main() -> None:
     from rounds.terminal import print_json, print_table
 
     parameters = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
+    if signal.getsignal(signal.SIGINT) is interrupts.at_once:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        start_embedded_server()
         report = generation_round(**parameters)
     except ForgeError as error:
         print(printable(f"forge: {error}"), file=sys.stderr)
         sys.exit(2 if isinstance(error, InputError) else 3)
+    except KeyboardInterrupt:
+        interrupts.say(interrupts.LAST)
+        sys.exit(interrupts.EXIT_CODE)
     if "--json" in sys.argv:
         print_json(report)
     else:
