@@ -13,6 +13,11 @@ from forge.desktop.server.wire import Failure, Problem
 from forge.records.errors import InputError
 
 VARIABLE = "FORGE_DESKTOP_TOKEN"
+MEND = (
+    f"set {VARIABLE} to the server's token: it is in the file that `forge desktop serve` named when it started, "
+    "FORGE_HOME/desktop-token, or in its --token-file"
+)
+"""For who has no token or another; the true path is not told to strangers."""
 OPEN_PATHS = ("/v1/health", "/docs", "/openapi.json")
 """What tells nothing about slots and needs no token."""
 OPEN_PREFIXES = ("/view/", "/novnc/")
@@ -66,7 +71,7 @@ class Guard:
             await receive()
             await send({"type": "websocket.close", "code": 4401})
         else:
-            problem = Problem(kind="refused", message="the token is missing or wrong", mend=f"set {VARIABLE}")
+            problem = Problem(kind="refused", message="the token is missing or wrong", mend=MEND)
             body = Failure(error=problem).model_dump_json().encode()
             headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
             headers.append((b"content-length", str(len(body)).encode()))

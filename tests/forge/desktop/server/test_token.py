@@ -30,7 +30,10 @@ def test_no_call_without_the_token(served: Callable[..., str], method: str, path
     headers = {} if given is None else {"Authorization": given}
     answer = httpx.request(method, served() + path, headers=headers)
     assert answer.status_code == 401
-    assert answer.json()["error"]["mend"] == "set FORGE_DESKTOP_TOKEN"
+    mend = answer.json()["error"]["mend"]
+    assert mend.startswith("set FORGE_DESKTOP_TOKEN to the server's token: ")
+    assert "the file that `forge desktop serve` named" in mend  # where it lies
+    assert "--token-file" in mend
 
 
 def test_health_and_the_description_are_open(served: Callable[..., str]) -> None:
