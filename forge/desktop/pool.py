@@ -90,7 +90,7 @@ class SlotPool:
         self._root = root
         self._limits = limits
         self._preload = preload
-        self._free = threading.Semaphore(size)
+        self._free = size
         self._changed = threading.Condition()
         self._spares: list[Slot] = []
         self._orders: list[_Order] = []
@@ -159,7 +159,11 @@ class SlotPool:
             DesktopError: no slot could be made, or the pool is closed.
         """
         order = _Order(guest or Guest(), tuple(files), layers)
-        self._free.acquire()
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._free > 0)
+            if self._closed:
+                raise DesktopError("the pool of slots is closed")
+            self._free -= 1
         try:
             slot = self._take_prepared(order.key) or self._take_spare(order)
             if slot is None:
@@ -167,11 +171,9 @@ class SlotPool:
             else:
                 slot.set_clock(order.guest.clock)
         except BaseException:
-            self._free.release()
-            with self._changed:
-                self._changed.notify_all()
+            self._give_back()
             raise
-        slot.on_close(self._free.release)
+        slot.on_close(self._give_back)
         if lease or self._lease:
             slot.lend(lease or self._lease or 0)
         with self._changed:
@@ -191,7 +193,10 @@ class SlotPool:
             return self._changed.wait_for(settled, timeout) and self._failed is None
 
     def close(self) -> None:
-        """Close what was made beforehand; slots that were handed out stay open. May be called twice."""
+        """Close what was made beforehand; slots that were handed out stay open. Whoever waits for one gets a DesktopError.
+
+        May be called twice.
+        """
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -201,10 +206,13 @@ class SlotPool:
         self._spares.clear()
         self._prepared.clear()
 
+    def _give_back(self) -> None:
+        with self._changed:
+            self._free += 1
+            self._changed.notify_all()
+
     def _take_prepared(self, key: str) -> Slot | None:
         with self._changed:
-            if self._closed:
-                raise DesktopError("the pool of slots is closed")
             self._orders = [order for order in self._orders if order.key != key]  # not begun: quicker made here
             self._changed.wait_for(lambda: self._working != key)
             _, slot = self._prepared.pop(key, (None, None))

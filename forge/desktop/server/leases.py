@@ -12,7 +12,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -54,6 +54,7 @@ class Held:
     expires: float = 0.0
     busy: int = 0
     closing: bool = False
+    changing: asyncio.Lock = field(default_factory=asyncio.Lock)  # its desktop is being closed, or another made
     archives: Path | None = None
     on_end: list[Callable[[], None]] = field(default_factory=list)
 
@@ -82,6 +83,7 @@ class Desk:
         self._making = 0
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(4 * size + 8, thread_name_prefix="forge-desk")
+        self._closers = ThreadPoolExecutor(size, thread_name_prefix="forge-desk-end")  # closing waits for no call
         self._closed = False
 
     @property
@@ -145,14 +147,23 @@ class Desk:
         return held
 
     async def reset(self, name: str, guest: Guest, files: Sequence[File], layers: Layers) -> Held:
-        """Another new slot under the same name; the old one is closed first."""
+        """Another new slot under the same name; the old one is closed first. Raises GoneError when it is released
+        meanwhile, and as `lend`.
+        """
         held = self.held(name)
         held.busy += 1
         try:
-            await self._thread(held.slot.close)
-            held.slot = await self._acquire(guest, files, layers, held.lease)
-        except DesktopError:
-            await self._end(held, "it could not be reset")
+            async with held.changing:
+                if not held.closing:
+                    await self._close(held.slot)
+                    held.slot = await self._acquire(guest, files, layers, held.lease)
+            if held.closing:  # whoever ends it waits for us, and closes the new one
+                raise GoneError(f"slot {name} was released while it was reset")
+        except GoneError:
+            raise
+        except Exception:
+            if not held.closing:
+                await self._end(held, "it could not be reset")
             raise
         finally:
             held.busy -= 1
@@ -180,17 +191,26 @@ class Desk:
         self._closed = True
         await asyncio.gather(*(self.release(name, "the server was closed") for name in self.ids))
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._closers.shutdown(wait=False)
 
     async def _acquire(self, guest: Guest, files: Sequence[File], layers: Layers, lease: float) -> Slot:
         """A slot that closes itself when it freezes in the middle of a call, so that the call ends."""
-        return await self._thread(lambda: self.pool.acquire(guest, files, layers, max(lease, SILENCE)))
+        acquired = self._threads.submit(self.pool.acquire, guest, files, layers, max(lease, SILENCE))
+        try:
+            return await asyncio.shield(asyncio.wrap_future(acquired))
+        except asyncio.CancelledError:
+            acquired.add_done_callback(_close_for_nobody)
+            raise
 
     async def _end(self, held: Held, why: str) -> None:
         held.closing = True
-        for call in held.on_end:
-            call()
         try:
-            await self._thread(held.slot.close)
+            async with held.changing:
+                try:
+                    for call in held.on_end:
+                        call()
+                finally:
+                    await self._close(held.slot)
         finally:
             self._held.pop(held.id, None)
             self._ended[held.id] = f"slot {held.id} is gone: {why}"
@@ -200,3 +220,11 @@ class Desk:
 
     async def _thread(self, function: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function)
+
+    async def _close(self, slot: Slot) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._closers, slot.close)
+
+
+def _close_for_nobody(acquired: Future[Slot]) -> None:
+    if not acquired.cancelled() and acquired.exception() is None:
+        acquired.result().close()

@@ -158,6 +158,24 @@ def test_no_more_than_size_are_open(tmp_path: Path) -> None:
         pool.acquire().close()
 
 
+def test_who_waits_for_a_slot_is_told_that_the_pool_is_closed(tmp_path: Path) -> None:
+    said = []
+
+    def wait() -> None:
+        try:
+            pool.acquire()
+        except DesktopError as error:
+            said.append(error.message)
+
+    with SlotPool(0, spares=0, root=tmp_path) as pool:
+        waiting = threading.Thread(target=wait, daemon=True)
+        waiting.start()
+        time.sleep(0.1)
+        assert not said
+    waiting.join(5)
+    assert said == ["the pool of slots is closed"]
+
+
 def test_two_at_once_do_not_meet(tmp_path: Path) -> None:
     with SlotPool(2, root=tmp_path, preload=()) as pool:
         slots: list[Slot] = []

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from forge.desktop.box import NO_LAYERS
 from forge.desktop.remote import RemotePool
 from forge.desktop.server import wire
 from forge.desktop.server.connection import Connection, GoneError
+from forge.desktop.server.leases import Desk
+from forge.desktop.server.leases import GoneError as Gone
 from forge.records import DesktopError, Guest, InputError
 from forge.records.errors import ExhaustedError
 from tests.forge.desktop.conftest import becomes
-from tests.forge.desktop.server.conftest import TOKEN, FakePool
+from tests.forge.desktop.server.conftest import TOKEN, FakePool, FakeSlot
+
+
+class SlowPool(FakePool):
+    """Has slots only when it is told so; more than `size` at once it never hands out."""
+
+    def __init__(self, size: int = 1) -> None:
+        super().__init__()
+        self.size = size
+        self.ready = threading.Event()
+        self.ready.set()
+
+    def acquire(self, *what: Any, **more: Any) -> FakeSlot:
+        assert self.ready.wait(10)
+        assert sum(not slot.closed for slot in self.slots) < self.size, "one too many"
+        return super().acquire(*what, **more)
 
 
 def borrow(connection: Connection, lease: float | None = None) -> wire.SlotFacts:
@@ -73,6 +94,74 @@ def test_an_acquire_waits_for_a_slot(served: Callable[..., str]) -> None:
         connection.close()
 
 
+async def test_who_releases_during_a_reset_gets_rid_of_both() -> None:
+    pool = SlowPool()
+    desk = Desk(pool, 1)  # type: ignore[arg-type]
+    held = await desk.lend(Guest(), ())
+    pool.ready.clear()
+    resetting = asyncio.ensure_future(desk.reset(held.id, Guest(), (), NO_LAYERS))
+    assert await asyncio.to_thread(becomes, lambda: pool.slots[0].closed)
+    releasing = asyncio.ensure_future(desk.release(held.id))
+    await asyncio.sleep(0.05)
+    pool.ready.set()
+    with pytest.raises(Gone, match="released while it was reset"):
+        await resetting
+    await releasing
+    assert [slot.closed for slot in pool.slots] == [True, True]
+    assert desk.ids == ()
+    await desk.lend(Guest(), ())
+    await desk.close()
+
+
+async def test_two_resets_come_one_after_the_other() -> None:
+    pool = SlowPool()
+    desk = Desk(pool, 1)  # type: ignore[arg-type]
+    held = await desk.lend(Guest(), ())
+    await asyncio.gather(*(desk.reset(held.id, Guest(), (), NO_LAYERS) for _ in range(2)))
+    assert [slot.closed for slot in pool.slots] == [True, True, False]
+    await desk.close()
+    assert pool.slots[-1].closed
+
+
+async def test_a_reset_that_fails_ends_the_slot_whatever_it_met() -> None:
+    pool = SlowPool()
+    desk = Desk(pool, 1)  # type: ignore[arg-type]
+    held = await desk.lend(Guest(), ())
+    pool.size = 0
+    with pytest.raises(AssertionError, match="one too many"):
+        await desk.reset(held.id, Guest(), (), NO_LAYERS)
+    assert desk.ids == ()
+    await desk.close()
+
+
+async def test_a_slot_that_nobody_waits_for_any_more_is_closed() -> None:
+    pool = SlowPool()
+    desk = Desk(pool, 1)  # type: ignore[arg-type]
+    pool.ready.clear()
+    lending = asyncio.ensure_future(desk.lend(Guest(), ()))
+    await asyncio.sleep(0.05)
+    lending.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await lending
+    pool.ready.set()
+    assert await asyncio.to_thread(becomes, lambda: bool(pool.slots) and pool.slots[0].closed)
+    await desk.close()
+
+
+async def test_calls_without_end_do_not_keep_a_slot_from_being_closed() -> None:
+    pool = SlowPool()
+    desk = Desk(pool, 1)  # type: ignore[arg-type]
+    held = await desk.lend(Guest(), ())
+    calls = [
+        asyncio.ensure_future(desk.do(held.id, lambda slot: becomes(lambda: slot.closed, 20)))  # type: ignore[attr-defined]
+        for _ in range(20)
+    ]
+    await asyncio.sleep(0.05)
+    await asyncio.wait_for(desk.release(held.id), 5)
+    assert all(await asyncio.gather(*calls))
+    await desk.close()
+
+
 def test_release_is_safe_to_repeat(served: Callable[..., str], fake_pool: FakePool) -> None:
     connection = Connection(served(), TOKEN)
     slot = borrow(connection)
@@ -86,7 +175,6 @@ def test_release_is_safe_to_repeat(served: Callable[..., str], fake_pool: FakePo
 
 def test_a_server_that_ends_closes_its_slots(served: Callable[..., str], fake_pool: FakePool) -> None:
     from forge.desktop.server.app import create_app
-    from forge.desktop.server.leases import Desk
     from forge.desktop.server.running import Background
 
     with Background(create_app(Desk(fake_pool, 2), TOKEN)) as background:  # type: ignore[arg-type]
