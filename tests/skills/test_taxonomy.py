@@ -58,7 +58,19 @@ def test_a_broken_taxonomy_is_named_with_its_lines(tmp_path):
         taxonomy.read_taxonomy(path)
 
 
-@pytest.mark.parametrize("skill", ["files.text.copy-note", "terminal.process.copy-note", "thunderbird.mail.star-mail"])
+OTHERS = ("writer", "impress", "chromium", "gimp", "vlc", "editor")
+"""Applications without a starting point of their own."""
+
+
+@pytest.mark.parametrize(
+    "skill",
+    [
+        "files.text.copy-note",
+        "terminal.process.copy-note",
+        "thunderbird.mail.star-mail",
+        *(f"{app}.text.replace-term" for app in OTHERS),
+    ],
+)
 def test_a_starting_point_validates_draws_and_passes_the_gates(skill, tmp_path, kitchen):
     path = starter.new(skill, tmp_path)
     workflow = skills.load(path)
@@ -72,6 +84,17 @@ def test_a_starting_point_validates_draws_and_passes_the_gates(skill, tmp_path, 
             result = gates.GATES[name](task)
             assert result.passed, f"{name}: {result.evidence}"
     assert skills.neighbours(workflow, skills.draw(workflow, 1, kitchen), kitchen)
+
+
+@pytest.mark.parametrize(("app", "shown"), [("files", True), ("terminal", True), *((app, False) for app in OTHERS)])
+def test_what_is_open_at_the_start_is_the_app_and_a_folder_where_it_shows_one(app, shown, tmp_path, kitchen):
+    task = skills.draw(skills.load(starter.new(f"{app}.text.replace-term", tmp_path)), 1, kitchen).task
+    root = task.resolved["tree"]["root"]
+    assert [(start.app, start.path) for start in task.start] == [(app, root if shown else None)]
+
+
+def test_a_starting_point_asks_for_no_entry_in_the_taxonomy(tmp_path):
+    assert "taxonomy" not in starter.new("calc.brandnew.do-things", tmp_path).read_text()
 
 
 def test_a_starting_point_is_never_overwritten(tmp_path):
