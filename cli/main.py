@@ -85,3 +85,7 @@ def _fail(error: Exception, code: int) -> None:
         raise error
     print(printable(f"forge: {error}"), file=sys.stderr)
     sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

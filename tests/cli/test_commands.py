@@ -66,6 +66,13 @@ def test_every_command_explains_itself(command: str) -> None:
     assert "Usage: forge" in shown.stdout
 
 
+@pytest.mark.parametrize("module", ["cli", "cli.main"])
+def test_the_command_runs_as_a_module(module: str) -> None:
+    shown = subprocess.run([sys.executable, "-m", module, "tasks", "show", "0123"], capture_output=True, text=True)
+    assert (shown.returncode, shown.stdout) == (3, "")
+    assert "forge: there is no task 0123" in shown.stderr
+
+
 def test_no_help_loses_its_brackets_to_markup() -> None:
     from rich.text import Text
     from typer.main import get_command
