@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
-from typing import Any, TypeVar
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, StreamingResponse
@@ -25,10 +25,10 @@ from forge.desktop.osworld.frames import PIECE
 from forge.desktop.osworld.layer import HOME
 from forge.desktop.osworld.link import GuestError
 from forge.desktop.osworld.machine import Machine
+from forge.desktop.osworld.threads import Threads
 from forge.records.errors import DesktopError, ForgeError, InputError
 from forge.records.guest import Guest
 
-T = TypeVar("T")
 COMMAND_SECONDS = 120
 """The limit of a command, as in OSWorld."""
 PYTHON_SECONDS = 30
@@ -43,23 +43,25 @@ def create_facade(machine: Machine) -> FastAPI:
         try:
             yield
         finally:
-            await asyncio.to_thread(machine.close)
+            await threads.care(machine.close)
+            threads.close()
 
+    threads = Threads()
     app = FastAPI(title="OSWorld guest", description=__doc__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.middleware("http")(_no_browsers)
     app.add_exception_handler(ForgeError, _failed)
     app.add_exception_handler(GuestError, _failed)
-    _add_commands(app, machine)
-    _add_desktop(app, machine)
-    _add_files(app, machine)
+    _add_commands(app, machine, threads)
+    _add_desktop(app, machine, threads)
+    _add_files(app, machine, threads)
     return app
 
 
-def _add_commands(app: FastAPI, machine: Machine) -> None:
+def _add_commands(app: FastAPI, machine: Machine, threads: Threads) -> None:
     async def execute(request: Request) -> Response:
         order = await request.json()
         try:
-            done = await _thread(lambda: machine.link.run(**_command(order), limit=COMMAND_SECONDS))
+            done = await threads.ask(lambda: machine.link.run(**_command(order), limit=COMMAND_SECONDS))
         except (GuestError, DesktopError) as error:
             return JSONResponse({"status": "error", "message": str(error)}, 500)
         return JSONResponse(
@@ -70,12 +72,12 @@ def _add_commands(app: FastAPI, machine: Machine) -> None:
         order = await request.json()
         wanted = order.get("verification") or {}
         try:
-            done = await _thread(lambda: machine.link.run(**_command(order), limit=COMMAND_SECONDS))
+            done = await threads.ask(lambda: machine.link.run(**_command(order), limit=COMMAND_SECONDS))
         except (GuestError, DesktopError) as error:
             return JSONResponse({"status": "error", "message": str(error)}, 500)
         answer = {"output": done["out"], "error": done["err"], "returncode": done["code"]}
         end = asyncio.get_running_loop().time() + float(order.get("max_wait_time", 10))
-        while not await _thread(lambda: _verified(machine, wanted)):
+        while not await threads.ask(lambda: _verified(machine, wanted)):
             if asyncio.get_running_loop().time() > end:
                 return JSONResponse({"status": "verification_failed", **answer}, 500)
             await asyncio.sleep(float(order.get("check_interval", 1.0)))
@@ -85,7 +87,7 @@ def _add_commands(app: FastAPI, machine: Machine) -> None:
         order = await request.json()
         command = order.get("command", [])
         try:
-            await _thread(lambda: machine.link.ask("start", command=command, shell=bool(order.get("shell"))))
+            await threads.ask(lambda: machine.link.ask("start", command=command, shell=bool(order.get("shell"))))
         except (GuestError, DesktopError) as error:
             return JSONResponse({"status": "error", "message": str(error)}, 500)
         said = command if isinstance(command, str) else " ".join(command)
@@ -97,7 +99,7 @@ def _add_commands(app: FastAPI, machine: Machine) -> None:
             return JSONResponse({"status": "error", "message": "Code not supplied!"}, 400)
         command = ["/usr/bin/python3", "-c", code]
         try:
-            done = await _thread(lambda: machine.link.run(command, limit=PYTHON_SECONDS))
+            done = await threads.ask(lambda: machine.link.run(command, limit=PYTHON_SECONDS))
         except (GuestError, DesktopError) as error:
             body = {"status": "error", "message": str(error), "error": str(error), "output": None, "need_more": False}
             return JSONResponse(body, 500)
@@ -116,7 +118,7 @@ def _add_commands(app: FastAPI, machine: Machine) -> None:
         limit = float(order.get("timeout") or 30)
         command = ["/bin/bash", "-c", script]
         try:
-            done = await _thread(lambda: machine.link.run(command, cwd=order.get("working_dir"), limit=limit))
+            done = await threads.ask(lambda: machine.link.run(command, cwd=order.get("working_dir"), limit=limit))
         except GuestError as error:
             timed_out = error.kind == "TimeoutError"
             body = {"status": "error", "output": "", "error": str(error), "returncode": -1}
@@ -136,19 +138,19 @@ def _add_commands(app: FastAPI, machine: Machine) -> None:
     app.add_api_route("/run_bash_script", run_bash_script, methods=["POST"])
 
 
-def _add_desktop(app: FastAPI, machine: Machine) -> None:
+def _add_desktop(app: FastAPI, machine: Machine, threads: Threads) -> None:
     @app.get("/screenshot")
     async def screenshot() -> Response:
-        shot = await _thread(lambda: machine.slot.screenshot())
+        shot = await threads.look(lambda: machine.slot.screenshot())
         return Response(shot.png, media_type="image/png")
 
     @app.get("/accessibility")
     async def accessibility() -> dict[str, str]:
-        return {"AT": await _thread(machine.accessibility)}
+        return {"AT": await threads.ask(machine.accessibility)}
 
     @app.get("/terminal")
     async def terminal() -> dict[str, Any]:
-        return {"output": await _thread(machine.terminal), "status": "success"}
+        return {"output": await threads.ask(machine.terminal), "status": "success"}
 
     @app.get("/platform")
     async def platform() -> PlainTextResponse:
@@ -156,7 +158,7 @@ def _add_desktop(app: FastAPI, machine: Machine) -> None:
 
     @app.get("/cursor_position")
     async def cursor_position() -> tuple[int, int]:
-        return await _thread(lambda: machine.slot.input.position())
+        return await threads.look(lambda: machine.slot.input.position())
 
     @app.post("/screen_size")
     async def screen_size() -> dict[str, int]:
@@ -167,7 +169,7 @@ def _add_desktop(app: FastAPI, machine: Machine) -> None:
         name = (await _form(request)).text("app_class_name")
         if name is None:
             return JSONResponse({"error": "app_class_name is required"}, 400)
-        size = await _thread(lambda: windows.size_of(machine.slot, name))
+        size = await threads.look(lambda: windows.size_of(machine.slot, name))
         if size is None:
             return JSONResponse({"error": f"no window of class {name}"}, 404)
         return JSONResponse({"width": size[0], "height": size[1]})
@@ -178,7 +180,7 @@ def _add_desktop(app: FastAPI, machine: Machine) -> None:
         if not name:
             return PlainTextResponse("window_name required", 400)
         options = {"strict": bool(order.get("strict")), "by_class": bool(order.get("by_class"))}
-        found = await _thread(lambda: act(machine.slot, name, **options))
+        found = await threads.look(lambda: act(machine.slot, name, **options))
         return PlainTextResponse(done) if found else PlainTextResponse(f"Window {name} not found", 404)
 
     @app.post("/setup/activate_window")
@@ -191,20 +193,20 @@ def _add_desktop(app: FastAPI, machine: Machine) -> None:
 
     @app.post("/start_recording")
     async def start_recording() -> Response:
-        if not await _thread(machine.start_recording):
+        if not await threads.look(machine.start_recording):
             return JSONResponse({"status": "error", "message": "Recording is already in progress."}, 400)
         return JSONResponse({"status": "success", "message": "Started recording."})
 
     @app.post("/end_recording")
     async def end_recording() -> Response:
-        file = await _thread(machine.end_recording)
+        file = await threads.look(machine.end_recording)
         if file is None:
             return JSONResponse({"status": "error", "message": "No recording in progress to stop."}, 400)
         return FileResponse(file, media_type="video/mp4", filename="recording.mp4")
 
     @app.post("/forge/reset")
     async def reset() -> dict[str, str]:
-        await _thread(machine.reset)
+        await threads.care(machine.reset)
         return {"status": "success"}
 
     @app.get("/forge/slot")
@@ -212,19 +214,19 @@ def _add_desktop(app: FastAPI, machine: Machine) -> None:
         return {"guest": machine.guest.to_json(), "user_home": HOME}
 
 
-def _add_files(app: FastAPI, machine: Machine) -> None:
+def _add_files(app: FastAPI, machine: Machine, threads: Threads) -> None:
     @app.post("/file")
     async def get_file(request: Request) -> Response:
         path = (await _form(request)).text("file_path")
         if path is None:
             return JSONResponse({"error": "file_path is required"}, 400)
         try:
-            pieces = await _thread(lambda: machine.link.read(path))
+            pieces = await threads.ask(lambda: machine.link.read(path))
         except GuestError as error:
             if error.kind == "FileNotFoundError":
                 return JSONResponse({"error": "File not found"}, 404)
             return JSONResponse({"error": str(error)}, 500)
-        return await _content(pieces, "application/octet-stream")
+        return await _content(threads, pieces, "application/octet-stream")
 
     @app.post("/setup/upload")
     async def upload(request: Request) -> Response:
@@ -232,7 +234,7 @@ def _add_files(app: FastAPI, machine: Machine) -> None:
         path, data = form.text("file_path"), form.files.get("file_data")
         if path is None or data is None:
             return JSONResponse({"error": "file_path and file_data are required"}, 400)
-        await _thread(lambda: machine.link.write(path, data))
+        await threads.ask(lambda: machine.link.write(path, data))
         return PlainTextResponse("File Uploaded")
 
     @app.post("/setup/download_file")
@@ -248,7 +250,7 @@ def _add_files(app: FastAPI, machine: Machine) -> None:
                 answer = (await client.get(url)).raise_for_status()
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return PlainTextResponse(f"Failed to download {url}. Error: {error}", 500)
-        await _thread(lambda: machine.link.write(path, answer.content))
+        await threads.ask(lambda: machine.link.write(path, answer.content))
         return PlainTextResponse("File downloaded successfully")
 
     @app.post("/setup/open_file")
@@ -257,7 +259,7 @@ def _add_files(app: FastAPI, machine: Machine) -> None:
         if not path:
             return PlainTextResponse("Path not supplied!", 400)
         try:
-            await _thread(lambda: machine.open_file(path))
+            await threads.ask(lambda: machine.open_file(path))
         except FileNotFoundError:
             return PlainTextResponse(f"File not found: {path}", 404)
         return PlainTextResponse("File opened successfully")
@@ -268,7 +270,7 @@ def _add_files(app: FastAPI, machine: Machine) -> None:
         if path is None:
             return JSONResponse({"error": "Missing 'path' parameter"}, 400)
         try:
-            tree = await _thread(lambda: machine.link.tree(path))
+            tree = await threads.ask(lambda: machine.link.tree(path))
         except GuestError as error:
             return JSONResponse({"error": str(error)}, 400)
         return Response(b'{"directory_tree": ' + tree + b"}", media_type="application/json")
@@ -283,7 +285,7 @@ def _add_files(app: FastAPI, machine: Machine) -> None:
         if not path:
             return PlainTextResponse("Path not supplied!", 400)
         try:
-            await _thread(lambda: machine.link.ask("copy", path=path, to=_WALLPAPER))
+            await threads.ask(lambda: machine.link.ask("copy", path=path, to=_WALLPAPER))
         except GuestError:
             return PlainTextResponse(f"File not found: {path}", 404)
         return PlainTextResponse("Wallpaper changed successfully")
@@ -291,10 +293,10 @@ def _add_files(app: FastAPI, machine: Machine) -> None:
     @app.post("/wallpaper")
     async def wallpaper() -> Response:
         try:
-            pieces = await _thread(lambda: machine.link.read(_WALLPAPER))
+            pieces = await threads.ask(lambda: machine.link.read(_WALLPAPER))
         except GuestError:
             return PlainTextResponse("Wallpaper file not found", 404)
-        return await _content(pieces, "image/png")
+        return await _content(threads, pieces, "image/png")
 
 
 def serve_osworld(
@@ -337,11 +339,7 @@ def serve_osworld(
     print("closed")
 
 
-async def _thread(function: Callable[[], T]) -> T:
-    return await asyncio.to_thread(function)
-
-
-async def _content(pieces: Generator[bytes, None, None], kind: str) -> Response:
+async def _content(threads: Threads, pieces: Generator[bytes, None, None], kind: str) -> Response:
     """A file's pieces as an answer; a large one is passed on piece by piece."""
     first = next(pieces)  # it is here already
     if len(first) < PIECE:
@@ -352,9 +350,9 @@ async def _content(pieces: Generator[bytes, None, None], kind: str) -> Response:
         try:
             while piece:
                 yield piece
-                piece = await _thread(lambda: next(pieces, b""))
+                piece = await threads.ask(lambda: next(pieces, b""))
         finally:
-            asyncio.get_running_loop().run_in_executor(None, pieces.close)
+            threads.later(pieces.close)
 
     return StreamingResponse(passed_on(), media_type=kind)
 

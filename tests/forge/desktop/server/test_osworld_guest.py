@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+
+from tests.forge.desktop.conftest import becomes
+from tests.forge.desktop.server.test_command import answers, forge, free_port
 
 pytestmark = pytest.mark.desktop
 SOCKET = "/home/alex/.cache/forge/osworld.sock"
@@ -22,11 +28,21 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // MIB
 
 
+def seconds(call: Callable[[], object]) -> float:
+    """How long it takes."""
+    began = time.monotonic()
+    call()
+    return time.monotonic() - began
+
+
 class Machine:
     """The caller's side of the wire."""
 
     def __init__(self, url: str):
         self.http = httpx.Client(base_url=url, timeout=60, trust_env=False)
+
+    def close(self) -> None:
+        self.http.close()
 
     def shell(self, line: str) -> dict[str, Any]:
         answer = self.http.post("/execute", json={"command": line, "shell": True})
@@ -49,9 +65,8 @@ class Machine:
 
 @pytest.fixture(scope="module")
 def machine(osworld: str) -> Iterator[Machine]:
-    machine = Machine(osworld)
-    yield machine
-    machine.http.close()
+    with closing(Machine(osworld)) as machine:
+        yield machine
 
 
 FLOOD = f"""
@@ -175,3 +190,48 @@ def test_nobody_takes_the_place_of_a_killed_worker(machine: Machine) -> None:
     machine.reset()
     assert machine.file("/etc/hostname").content.strip() != b"FORGED"
     assert machine.shell("echo well")["output"] == "well\n"
+
+
+def test_commands_that_take_their_time_hold_up_neither_pictures_nor_the_reset(machine: Machine) -> None:
+    with ThreadPoolExecutor(20) as pool:
+        sleeping = [pool.submit(machine.shell, "sleep 12") for _ in range(20)]
+        time.sleep(1)
+        assert seconds(lambda: machine.http.get("/screenshot").raise_for_status()) < 4
+        assert seconds(machine.reset) < 10
+        assert {future.result()["status"] for future in sleeping[:16]} == {"error"}
+    assert machine.shell("echo well")["output"] == "well\n"
+
+
+def test_a_stopped_worker_holds_up_neither_its_neighbours_nor_the_servers_end(tmp_path: Path) -> None:
+    port = free_port()
+    arguments = ("serve", "--osworld", "--slots", "2", "--port", str(port), "--screen", "1024x768")
+    with ExitStack() as stack, forge(tmp_path, *arguments) as process, ThreadPoolExecutor(9) as pool:
+        urls = [f"http://127.0.0.1:{number}" for number in (port, port + 1)]
+        assert all(becomes(lambda url=url: answers(url, "/platform"), 40) for url in urls)  # type: ignore[misc]
+        stopped, neighbour = (stack.enter_context(closing(Machine(url))) for url in urls)
+        line = "setsid sh -c 'sleep 0.5; pkill -STOP -f osworld_guest.p[y]' >/dev/null 2>&1 &"
+        assert stopped.shell(line)["status"] == "success"
+        time.sleep(1.5)
+
+        def upload() -> int:
+            try:
+                return stopped.upload("/tmp/u", b"x" * 3 * MIB).status_code
+            except httpx.TransportError:
+                return 0
+
+        uploads = [pool.submit(upload) for _ in range(7)]
+        time.sleep(1)
+        assert seconds(lambda: neighbour.http.get("/screenshot").raise_for_status()) < 4
+        assert neighbour.shell("echo well")["output"] == "well\n"
+        assert seconds(lambda: stopped.http.get("/screenshot").raise_for_status()) < 4
+        assert {upload.result(40) for upload in uploads} == {500}
+        stopped.reset()
+        assert stopped.shell(line)["status"] == "success"
+        time.sleep(1.5)
+        uploads = [pool.submit(upload) for _ in range(7)]
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(15) == 0
+    assert list((tmp_path / "home/slots").glob("slot-*")) == []
