@@ -12,7 +12,10 @@ def show(
     trajectory: Annotated[
         str | None, typer.Argument(help="Trajectory id, or its unique beginning. Without one: a list of them.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where the PNG goes; default: film-ID.png.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Where the PNG goes; default: film-ID.png, unless only a film is made."),
+    ] = None,
     gif: Annotated[Path | None, typer.Option("--gif", help="Also write the episode as a GIF here.")] = None,
     mp4: Annotated[Path | None, typer.Option("--mp4", help="Also write the episode as an MP4 here.")] = None,
     skill: Annotated[str | None, typer.Option(help="In the list: only episodes of this skill.")] = None,
@@ -51,15 +54,16 @@ def show(
             if film is not None:
                 write(frames(found, warehouse.blobs.get), film)
                 print(film)
-        picture = render(found, warehouse.task(found.task), found.verdict, warehouse.blobs.get)
-    target = out or Path(f"film-{full[:12]}.png")
-    target.write_bytes(picture)
+        target = out or (Path(f"film-{full[:12]}.png") if gif is None and mp4 is None else None)
+        if target is not None:
+            target.write_bytes(render(found, warehouse.task(found.task), found.verdict, warehouse.blobs.get))
     if found.verdict is not None:
         print_table(
             f"{found.teacher} under {found.channel}: reward {found.reward}", ["criterion", "kind", "score", "evidence"],
             [(c.criterion, c.kind, c.score, c.evidence) for c in found.verdict.criteria],
         )  # fmt: skip
-    print(target)
+    if target is not None:
+        print(target)
 
 
 def _list(rows: list[dict[str, Any]], as_json: bool) -> None:

@@ -76,7 +76,7 @@ def read_trajectory(connection: Connection, prefix: str) -> Trajectory:
 
 def full_key(connection: Connection, prefix: str) -> str:
     """A trajectory's id from its unique beginning. Raises WarehouseError when there is none, or several."""
-    return find_by_prefix(connection, TrajectoryRow.key, prefix, "trajectory", "`forge rollout` lists what it played")
+    return find_by_prefix(connection, TrajectoryRow.key, prefix, "trajectory", "`forge show` lists them")
 
 
 def list_trajectories(
