@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from forge.harness.moves import MOVES
+
+from .test_moves_calc import PATH, book
 
 ROOT = Path(__file__).parents[3]
 
@@ -26,3 +36,35 @@ def test_the_script_that_plays_a_task_is_whole(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "no accepted task is solved in windows yet: run `forge round`\n"
+
+
+@pytest.fixture
+def freeze(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The move of the page, registered for the time of a test; its text."""
+    text = snippet('@move("freeze"')
+    file = tmp_path_factory.mktemp("page") / "calc_view.py"
+    file.write_text(text)
+    monkeypatch.setattr(MOVES, "_items", dict(MOVES._items))
+    spec = importlib.util.spec_from_file_location("calc_view", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "calc_view", module)
+    spec.loader.exec_module(module)
+    return text
+
+
+def test_the_move_of_the_page_registers_and_reads_its_arguments(freeze: str) -> None:
+    move = MOVES.get("freeze")
+    assert move.validate("B2").cell == "B2"
+    assert move.summary.startswith("Freeze the rows above a cell")
+    lint = [sys.executable, "-m", "ruff", "check", "-", "--stdin-filename", "forge/harness/moves/calc_view.py"]
+    done = subprocess.run(lint, cwd=ROOT, input=freeze, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.desktop
+def test_the_move_of_the_page_freezes_a_sheet_once(freeze: str, play_for_real: Callable[..., Any]) -> None:
+    found: dict[str, Any] = {"PATH": PATH, "book": book, "openpyxl": openpyxl}
+    exec(snippet("def test_a_sheet_is_frozen_once"), found)
+    found["test_a_sheet_is_frozen_once"](play_for_real)
