@@ -1,7 +1,8 @@
 """A private X display with a window manager: Xvfb behind a cookie, no TCP, and openbox.
 
 Each slot has its own, so that what can draw on or type into one screen can do nothing to another. Both run as the
-unprivileged user of `forge.desktop.spawn` and die with this process. They read what the guest sends, so both are shut in
+unprivileged user of `forge.desktop.spawn` and die with this process. A window manager that ends by itself is started
+again: any program of the display can take its place or cut it off. They read what the guest sends, so both are shut in
 too: they see the system's read-only files and their own folder, and make the system calls of any program in a box. The X
 server keeps the host's network namespace, as the kernel keeps display numbers apart there.
 """
@@ -35,6 +36,9 @@ T = TypeVar("T")
 SERVER = "Xvfb"
 WINDOW_MANAGER = "openbox"
 _TIMEOUT = 20.0
+_RETURN = 5.0  # seconds in which a window manager that has ended is to be back
+_PAUSE = 1.0  # seconds between two starts of one, so that a program that ends it over and over keeps nobody busy
+_SIGNALLED = 128  # exit codes from here on: killed by a signal, as bubblewrap tells it
 _COOKIE = "/run/xauthority"
 _FOLDER = "/run/openbox"
 _LIMITS = Limits(process_memory_mb=1536, processes=64, file_mb=64)
@@ -73,6 +77,8 @@ class Display:
         self._admit = admit
         self._server: subprocess.Popen[bytes] | None = None
         self._manager: subprocess.Popen[bytes] | None = None
+        self._managing = threading.Lock()
+        self._closed = threading.Event()
         self.number = -1
         self.cookie = folder / "xauthority"
         try:
@@ -121,7 +127,10 @@ class Display:
                     os.environ["XAUTHORITY"] = before
 
     def alive(self) -> None:
-        """Raises DesktopError when the X server or the window manager has died."""
+        """Raises DesktopError when the X server or the window manager has died; waits for one that is just coming back."""
+        deadline = time.monotonic() + _RETURN
+        while not self._closed.is_set() and _ended_by_itself(self._manager) and time.monotonic() < deadline:
+            self._closed.wait(0.02)
         for what, process in (("X server", self._server), ("window manager", self._manager)):
             if process is None or process.poll() is not None:
                 code = "it is closed" if process is None else f"exit code {process.returncode}"
@@ -129,9 +138,11 @@ class Display:
 
     def close(self) -> None:
         """Kill both and remove what they left. May be called twice."""
-        stop(self._manager)
-        stop(self._server)
-        self._manager = self._server = None
+        self._closed.set()
+        with self._managing:
+            stop(self._manager)
+            stop(self._server)
+            self._manager = self._server = None
         if self.number >= 0:
             forget_display(self.number)
         self.cookie.unlink(missing_ok=True)
@@ -213,8 +224,6 @@ class Display:
         if os.geteuid() == 0:
             for path in (home, config):
                 os.chown(path, *identity(self._user))
-        environment = {"DISPLAY": self.name, "HOME": _FOLDER, "XAUTHORITY": _COOKIE, "XDG_CONFIG_DIRS": _FOLDER}
-        argv = [WINDOW_MANAGER, "--sm-disable", "--config-file", f"{_FOLDER}/rc.xml"]
         watch = self.connect()
         try:
             from Xlib import X
@@ -223,8 +232,7 @@ class Display:
             root.change_attributes(event_mask=X.PropertyChangeMask)
             check = watch.intern_atom("_NET_SUPPORTING_WM_CHECK")
             try:
-                log = self._folder / "openbox.log"
-                self._manager = self._start(argv, "--unshare-net", env=environment, home=home, log=log)
+                self._manager = self._run_manager()
             except FileNotFoundError as error:
                 raise DesktopError(f"{error.filename} is not installed", mend="run setup/install") from None
             deadline = time.monotonic() + _TIMEOUT
@@ -238,3 +246,34 @@ class Display:
                     raise DesktopError(f"no window manager came up on display {self.name}: {said}", mend=mend)
         finally:
             watch.close()
+        threading.Thread(target=self._keep_manager, args=(self._manager,), name="forge-openbox", daemon=True).start()
+
+    def _run_manager(self, *more: str) -> subprocess.Popen[bytes]:
+        environment = {"DISPLAY": self.name, "HOME": _FOLDER, "XAUTHORITY": _COOKIE, "XDG_CONFIG_DIRS": _FOLDER}
+        argv = [WINDOW_MANAGER, "--sm-disable", "--config-file", f"{_FOLDER}/rc.xml", *more]
+        home, log = self._folder / "openbox", self._folder / "openbox.log"
+        return self._start(argv, "--unshare-net", env=environment, home=home, log=log)
+
+    def _keep_manager(self, manager: subprocess.Popen[bytes]) -> None:
+        """Start the window manager again as often as it ends by itself; one that was killed stays dead."""
+        while True:
+            manager.wait()
+            with self._managing:
+                server = self._server
+                if (
+                    self._closed.is_set()
+                    or not _ended_by_itself(manager)
+                    or server is None
+                    or server.poll() is not None
+                ):
+                    return
+                try:
+                    manager = self._manager = self._run_manager("--replace")
+                except (DesktopError, OSError):  # whoever asks next is told that it has died
+                    return
+            self._closed.wait(_PAUSE)
+
+
+def _ended_by_itself(manager: subprocess.Popen[bytes] | None) -> bool:
+    code = None if manager is None else manager.poll()
+    return code is not None and 0 <= code < _SIGNALLED

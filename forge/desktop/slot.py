@@ -5,8 +5,9 @@ FORGE_HOME/slots/<id>/ and is gone after `close`; after `kill -9` its processes 
 sweeps its folder.
 
 A DesktopError from here is a fault of the infrastructure, never of the agent, but for an ExhaustedError: the guest used up
-what it may use of the host. What it does NOT cover: an agent that kills an application from a terminal window is not told
-from a crash.
+what it may use of the host, or broke the slot, or may have: a program of the agent's own can break much of what it shares with
+the applications, and leaves no trace of it. What it does NOT cover: a program of the agent's that was started otherwise than by
+the shell or from a terminal window that is still open, such as a macro, is not told from a crash.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from forge.desktop.sweep import Claim, claim
 from forge.desktop.windows import Pane, Window, Windows
 from forge.desktop.words import whereabouts
 from forge.records.artifact import Snapshot
-from forge.records.errors import DesktopError, InputError
+from forge.records.errors import DesktopError, ExhaustedError, InputError
 from forge.records.guest import Guest
 from forge.records.trajectory import Element
 
@@ -142,6 +143,7 @@ class Slot:
         self._warm: int | None = None
         self._open_already: list[tuple[str, str | None]] = []
         self._stopped = False
+        self._foreign = False  # whether programs of the agent's own may have run since all was seen to be well
         self.launched = threading.Event()
         self._on_close: list[Callable[[], None]] = []
         self._born = time.monotonic()
@@ -360,14 +362,33 @@ class Slot:
         """Raises DesktopError when X server, window manager, box, supervisor, a bus or an application has died.
 
         An application that was closed ended with exit code 0 and is no fault. An ExhaustedError when that is so because
-        the guest used up what it may use.
+        the guest used up what it may use, or when a command or a program of the agent's own ran since the last time that
+        all was well.
         """
         for _, says in self.dead():
             raise self.blame(DesktopError(says))
+        self._foreign = self._runs_foreign()
 
     def blame(self, error: DesktopError) -> DesktopError:
-        """The error to raise for one that this slot gave: an ExhaustedError if the guest brought it about."""
-        return error if self._enclosure is None else self._enclosure.blame(error)
+        """The error to raise for one that this slot gave: an ExhaustedError if the guest brought it about, or may have."""
+        if self._enclosure is None:
+            return error
+        blamed = self._enclosure.blame(error)
+        closed = self._settler is None  # what fails then is no matter of the guest
+        if closed or isinstance(blamed, ExhaustedError):
+            return blamed
+        self._foreign = self._foreign or self._runs_foreign()
+        if not self._foreign:
+            return blamed
+        return ExhaustedError(f"the slot broke while programs of the agent's own ran: {error.message}", mend=error.mend)
+
+    def _runs_foreign(self) -> bool:
+        if self._stopped:
+            return False
+        try:
+            return bool(self.ask("foreign", timeout=5))
+        except DesktopError:
+            return self._foreign
 
     def dead(self) -> Iterator[tuple[str, str]]:
         """What has died since the slot was opened: "display", "supervisor" or "application", and how."""
@@ -478,6 +499,15 @@ class Slot:
         with contextlib.nullcontext() if lease is None else lease.use():
             yield
 
+    @contextlib.contextmanager
+    def _command(self) -> Iterator[None]:
+        self._foreign = True
+        try:
+            with self._use():
+                yield
+        finally:
+            self._foreign = True  # again: what was seen meanwhile says nothing of the rest
+
     def _before_input(self) -> None:
         if self._settler is not None:
             self._settler.mark()
@@ -547,7 +577,7 @@ class Slot:
         )
         ours, theirs = zip(*(socket.socketpair() for _ in range(2)), strict=True)
         self._desktop, self._shell_channel = (Channel(end, self._why) for end in ours)
-        self._desktop.during = self._shell_channel.during = self._use
+        self._desktop.during, self._shell_channel.during = self._use, self._command
         with contextlib.ExitStack() as stack:
             for end in theirs:
                 stack.enter_context(end)

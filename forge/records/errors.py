@@ -54,7 +54,7 @@ class DesktopError(ForgeError):
 
 
 class ExhaustedError(DesktopError):
-    """A slot ended because the guest used up what it may use of the host: the agent's doing, not a fault."""
+    """A slot ended because the guest used up what it may use of the host, or broke it: the agent's doing, not a fault."""
 
 
 class PreparerError(ForgeError):

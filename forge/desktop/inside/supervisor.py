@@ -24,7 +24,7 @@ import threading
 import time
 
 from access import Sheets, applications, details, tree
-from processes import Processes, stat_of
+from processes import Processes, children_of, stat_of
 from shell import Shell
 from wire import NO_AUTO_START, Bus, BusError
 
@@ -38,8 +38,9 @@ WARM_REST = 0.3  # seconds without using the processor after which a LibreOffice
 class Desktop:
     """What the host may ask of the desktop."""
 
-    def __init__(self, processes):
+    def __init__(self, processes, shell):
         self.processes = processes
+        self.shell = shell
         self.sheets = Sheets()
         self.apps = {}
         self.buses = {}
@@ -89,6 +90,14 @@ class Desktop:
     def do_ping(self):
         """Names of buses that died; empty when all is well."""
         return [name for name, pid in self.buses.items() if self.processes.code(pid) is not None]
+
+    def do_foreign(self):
+        """Whether programs of the agent's own may run: what its shell has started, or a terminal window was opened."""
+        return (
+            len(children_of(self.shell.pid)) > 2  # the namespace's first process, the shell
+            or any("terminal" in os.path.basename(program) for program in self.apps.values())
+            or any(terminal_of(pid) for pid in living_others())
+        )
 
     def do_start(self, argv, env=None):
         pid = self.processes.start(argv, env, cwd=os.environ["HOME"])
@@ -195,6 +204,13 @@ def living_others():
     return alive
 
 
+def terminal_of(pid):
+    """The number of the terminal that a process is run from; 0 for none."""
+    with contextlib.suppress(OSError, IndexError):
+        return int(stat_of(pid)[4])
+    return 0
+
+
 def escape(argument):
     return argument.replace("\\", "\\\\").replace("\0", "\\0").replace(",", "\\,")
 
@@ -250,9 +266,9 @@ def main():
     for channel in channels:
         os.set_inheritable(channel.fileno(), False)
     processes = Processes()
-    desktop = Desktop(processes)
-    desktop.start_buses()
     shell = Shell(processes, os.environ["HOME"])
+    desktop = Desktop(processes, shell)
+    desktop.start_buses()
     threading.Thread(target=serve_shell, args=(channels[1], shell), daemon=True).start()
 
     respond(channels[0], lambda _request: "ready", None)

@@ -17,7 +17,7 @@ from forge.desktop import apps, files
 from forge.desktop import slot as slots
 from forge.desktop.slot import Slot
 from forge.desktop.sweep import sweep
-from forge.records import DesktopError, Guest
+from forge.records import DesktopError, ExhaustedError, Guest
 from tests.forge.desktop.conftest import becomes, is_stale, living
 
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("faults")]
@@ -72,6 +72,54 @@ def test_a_death_under_a_slot_is_noticed(tmp_path: Path, victim: str) -> None:
             with pytest.raises(DesktopError):
                 slot.tree()
     assert os.listdir(tmp_path / "slots") == []
+
+
+@pytest.mark.parametrize(
+    ("command", "open_terminal", "blamed"),
+    [(None, False, DesktopError), ("true", False, ExhaustedError), (None, True, ExhaustedError)],
+)
+def test_a_death_while_programs_of_the_agents_ran_is_its_doing(
+    tmp_path: Path, command: str | None, open_terminal: bool, blamed: type[DesktopError]
+) -> None:
+    with Slot.open(root=tmp_path) as slot:
+        if command is not None:
+            slot.shell.run(command)
+        if open_terminal:
+            slot.launch("terminal")
+        os.kill(slot.pids[1], signal.SIGKILL)
+        assert becomes(lambda: living((slot.pids[1],)) == [])
+        with pytest.raises(DesktopError, match="window manager") as caught:
+            slot.alive()
+        assert type(caught.value) is blamed
+        assert type(slot.blame(DesktopError("no picture"))) is blamed
+    error = DesktopError("closed")
+    assert slot.blame(error) is error
+
+
+def test_what_was_well_after_a_command_is_no_longer_held_against_the_agent(tmp_path: Path) -> None:
+    error = DesktopError("no picture")
+    with Slot.open(root=tmp_path) as slot:
+        slot.shell.run("sleep 60 &")
+        slot.alive()
+        assert isinstance(slot.blame(error), ExhaustedError)  # it still runs
+        slot.shell.run("kill $!")
+        assert becomes(lambda: not slot.ask("foreign"))
+        assert isinstance(slot.blame(error), ExhaustedError)
+        slot.alive()
+        assert slot.blame(error) is error
+
+
+def test_a_window_manager_that_ends_by_itself_comes_back(tmp_path: Path) -> None:
+    with Slot.open(root=tmp_path) as slot:
+        slot.launch("editor")
+        for _ in range(2):
+            before = slot.pids[1]
+            slot.shell.run("timeout 2 openbox --replace")
+            assert becomes(lambda before=before: slot.pids[1] != before and slot.health().ok)  # type: ignore[misc]
+            slot.alive()
+            assert [window.title for window in slot.windows()] == ["Untitled 1 - Mousepad"]
+        last = slot.pids
+    assert living(last) == []
 
 
 def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
