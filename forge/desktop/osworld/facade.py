@@ -18,6 +18,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, StreamingResponse
 
+from forge.desktop.box import HOME as USERS_HOME
 from forge.desktop.limits import SLOT, Limits
 from forge.desktop.osworld import windows
 from forge.desktop.osworld.form import Form, read_form
@@ -26,6 +27,7 @@ from forge.desktop.osworld.layer import HOME
 from forge.desktop.osworld.link import GuestError
 from forge.desktop.osworld.machine import Machine
 from forge.desktop.osworld.threads import Threads
+from forge.desktop.server.homes import read_file
 from forge.records.errors import DesktopError, ForgeError, InputError
 from forge.records.guest import Guest
 
@@ -221,6 +223,9 @@ def _add_files(app: FastAPI, machine: Machine, threads: Threads) -> None:
         if path is None:
             return JSONResponse({"error": "file_path is required"}, 400)
         try:
+            data = await threads.ask(lambda: _read_home(machine, path))
+            if data is not None:
+                return Response(data, media_type="application/octet-stream")
             pieces = await threads.ask(lambda: machine.link.read(path))
         except GuestError as error:
             if error.kind == "FileNotFoundError":
@@ -337,6 +342,19 @@ def serve_osworld(
         for machine in machines:
             machine.close()
     print("closed")
+
+
+def _read_home(machine: Machine, path: str) -> bytes | None:
+    """A file below the home, read by the host itself: nothing inside can answer in its place. None: ask the worker.
+
+    That is so for what is absent, lies behind a link, or is larger than `forge.desktop.files.FILE_LIMIT`.
+    """
+    home = next((home for home in ("~", USERS_HOME, HOME) if path.startswith(f"{home}/")), None)
+    if home is None or "$" in path:
+        return None
+    with contextlib.suppress(OSError, ValueError, InputError):
+        return read_file(machine.slot.home, "~" + path[len(home) :])
+    return None
 
 
 async def _content(threads: Threads, pieces: Generator[bytes, None, None], kind: str) -> Response:

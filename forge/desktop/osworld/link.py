@@ -32,6 +32,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _STARTED = 20.0
 _GRACE = 30.0  # seconds beyond a command's own limit
 _HELD = 32 << 20  # bytes of an answer that is held in memory: twice what the worker keeps of one stream of a command
+_LARGEST = 2 << 30  # bytes of a file that is read: as much as a home can hold
 _AT_ONCE = 4  # calls of programs that are carried out side by side
 _IN_LINE = 128  # calls of programs that wait; the worker has at most half as many programs
 _PEER = struct.Struct("3i")  # struct ucred
@@ -137,11 +138,15 @@ class Link:
         return head, piece
 
     def _pieces(self, head: dict[str, Any], piece: bytes) -> Generator[bytes, None, None]:
+        size = len(piece)
         try:
             yield piece
             while "more" in head:
+                if size > _LARGEST:
+                    raise DesktopError(f"the file is larger than {_LARGEST >> 20} MiB")
                 number = head.pop("more")
                 head, piece = self._ask("part", file=number)
+                size += len(piece)
                 yield piece
         finally:
             if "more" in head:

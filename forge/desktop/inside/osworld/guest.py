@@ -28,6 +28,8 @@ import threading
 
 LIMIT = 8 << 20  # bytes of a command's output that are kept
 PIECE = 1 << 20
+LISTED = 8 << 20  # bytes of a folder's list
+DEPTH = 64  # folders in each other that are listed
 PROGRAMS = os.path.expanduser("~/.cache/forge/osworld.sock")
 PROGRAMS_AT_ONCE = 64
 LENGTHS = struct.Struct(">II")
@@ -134,22 +136,32 @@ def tree(path):
     path = expand(path)
     if not os.path.isdir(path):
         raise NotADirectoryError("The provided path is not a directory")
-    return None, io.BytesIO(json.dumps(_tree(path, set())).encode())
+    return None, io.BytesIO(json.dumps(_tree(path, os.path.basename(path), 0, [LISTED])).encode())
 
 
-def _tree(folder, seen):
-    here = os.path.realpath(folder)
-    if here in seen:
-        return {"error": "a link leads back here"}
-    found = []
+def _tree(folder, name, depth, left):
+    """What is below a folder; links are not followed. `left` are the bytes that may still be listed."""
+    found = {"type": "directory", "name": name, "children": []}
     try:
-        for name in os.listdir(folder):
-            inner = os.path.join(folder, name)
-            is_folder = os.path.isdir(inner)
-            found.append(_tree(inner, seen | {here}) if is_folder else {"type": "file", "name": name})
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                left[0] -= len(json.dumps(entry.name)) + 60
+                if left[0] < 0:
+                    found["truncated"] = True
+                    break
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if is_folder and depth < DEPTH:
+                    child = _tree(entry.path, entry.name, depth + 1, left)
+                elif is_folder:
+                    child = {"type": "directory", "name": entry.name, "children": [], "truncated": True}
+                elif entry.is_dir():
+                    child = {"type": "directory", "name": entry.name, "children": []}
+                else:
+                    child = {"type": "file", "name": entry.name}
+                found["children"].append(child)
     except OSError as error:
         return {"error": str(error)}
-    return {"type": "directory", "name": os.path.basename(folder), "children": found}
+    return found
 
 
 DO = {

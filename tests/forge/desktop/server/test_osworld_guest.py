@@ -235,3 +235,54 @@ def test_a_stopped_worker_holds_up_neither_its_neighbours_nor_the_servers_end(tm
         process.send_signal(signal.SIGINT)
         assert process.wait(15) == 0
     assert list((tmp_path / "home/slots").glob("slot-*")) == []
+
+
+def test_what_a_guest_cannot_answer_for_is_read_by_the_host(machine: Machine) -> None:
+    data = os.urandom(2 * MIB + 5)
+    machine.upload("/home/user/Documents/result.bin", data)
+    machine.shell("ln -s Documents/result.bin ~/by-link; ln -s Documents ~/Folder; ln -s /etc/hostname ~/outside")
+    hostname = machine.file("/etc/hostname").content
+    for path in ("/home/user/by-link", "~/Folder/result.bin", "$HOME/Documents/result.bin"):
+        assert machine.file(path).content == data
+    assert machine.file("~/outside").content == hostname
+    machine.http.post("/setup/launch", json={"command": ["pkill", "-KILL", "-f", "osworld_guest.py"]})
+    time.sleep(1)
+    for home in ("/home/user", "/home/alex", "~"):
+        assert machine.file(f"{home}/Documents/result.bin").content == data
+    answer = machine.file("~/outside")
+    assert (answer.status_code, "worker" in answer.text) == (500, True)
+    machine.reset()
+
+
+def test_a_file_of_hundreds_of_megabytes_is_passed_on(machine: Machine) -> None:
+    machine.shell("head -c 450000000 /dev/zero > ~/large; echo end >> ~/large")
+    before, most, size, end = resident(), 0, 0, b""
+    with machine.http.stream("POST", "/file", data={"file_path": "/home/user/large"}) as answer:
+        assert answer.status_code == 200
+        for piece in answer.iter_raw(MIB):
+            size, end, most = size + len(piece), piece, max(most, resident())
+    assert (size, end[-4:]) == (450_000_004, b"end\n")
+    assert most - before < 60
+    assert machine.shell("rm ~/large; echo well")["output"] == "well\n"
+
+
+def test_a_list_of_folders_ends(machine: Machine) -> None:
+    def listed(path: str) -> Any:
+        return machine.http.post("/list_directory", json={"path": path}, timeout=30).json()["directory_tree"]
+
+    assert listed("/proc/self")["name"] == "self"
+    lines = "import os\nfor n in range(8):\n  os.makedirs(f'/tmp/web/{n}')\n"
+    lines += "  for m in range(8): os.symlink(f'/tmp/web/{m}', f'/tmp/web/{n}/{m}')\n"
+    machine.python("web", lines + "os.makedirs('/tmp/deep/' + 'd/' * 900)\n")
+    web = listed("/tmp/web")
+    links = [{"type": "directory", "name": str(number), "children": []} for number in range(8)]
+    assert [sorted(child["children"], key=lambda each: str(each["name"])) for child in web["children"]] == [links] * 8
+    deep, levels = listed("/tmp/deep"), 0
+    while deep["children"]:
+        deep, levels = deep["children"][0], levels + 1
+    assert (levels, deep["truncated"]) == (65, True)
+    machine.python("many", "import os\nos.mkdir('/tmp/m')\nfor n in range(40000): os.mkdir(f'/tmp/m/{n:0200}')\n")
+    many = listed("/tmp/m")
+    assert many["truncated"]
+    assert 20_000 < len(many["children"]) < 40_000
+    assert machine.shell("rm -r /tmp/web /tmp/deep /tmp/m; echo well")["output"] == "well\n"
