@@ -403,8 +403,8 @@ class Slot:
         except DesktopError as error:
             yield "supervisor", error.message
             return
-        for bus in buses:
-            yield "supervisor", f"the {bus} of the slot died"
+        for bus, matter in buses.items():
+            yield "supervisor", f"the {bus} of the slot {matter}"
         for entry in applications:
             if entry["code"] not in (None, 0):
                 name = next((app.name for app in APPS.values() if app.program == entry["program"]), entry["program"])

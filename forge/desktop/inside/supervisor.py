@@ -32,6 +32,7 @@ BUS_CONFIG = "/opt/forge/session.xml"
 LOCK = '<deny own="org.a11y.Bus"/>'  # in it: nobody may take the name; left out until its owner has it
 F_ADD_SEALS, F_SEAL_ALL = 1033, 15
 PR_SET_DUMPABLE = 4
+BUS_PATIENCE = 2  # seconds that a bus has for each step of letting us in
 WARM_REST = 0.3  # seconds without using the processor after which a LibreOffice that starts has started
 
 
@@ -44,6 +45,7 @@ class Desktop:
         self.sheets = Sheets()
         self.apps = {}
         self.buses = {}
+        self.addresses = {}
 
     def start_buses(self):
         with open(BUS_CONFIG) as file:
@@ -59,7 +61,7 @@ class Desktop:
             address = pipe.readline().strip()
         if not address:
             raise RuntimeError("no session bus: " + self.processes.said(self.buses["session bus"]))
-        os.environ["DBUS_SESSION_BUS_ADDRESS"] = address
+        os.environ["DBUS_SESSION_BUS_ADDRESS"] = self.addresses["session bus"] = address
         launcher = ["/usr/libexec/at-spi-bus-launcher", "--launch-immediately", "--a11y=1"]
         self.buses["accessibility bus"] = self.processes.start(launcher)
         bus = Bus(address)
@@ -67,7 +69,8 @@ class Desktop:
         while True:
             try:
                 # never activated by the call itself: a second launcher would take the name, and ours would end
-                bus.call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress", flags=NO_AUTO_START)
+                found = bus.call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress", flags=NO_AUTO_START)
+                self.addresses["accessibility bus"] = found[0]
                 break
             except BusError:
                 if time.monotonic() > deadline:
@@ -88,8 +91,14 @@ class Desktop:
         return getattr(self, "do_" + what)(**request)
 
     def do_ping(self):
-        """Names of buses that died; empty when all is well."""
-        return [name for name, pid in self.buses.items() if self.processes.code(pid) is not None]
+        """Of buses that are not well: what is the matter, by name; empty when all is well."""
+        found = {}
+        for name, pid in self.buses.items():
+            if self.processes.code(pid) is not None:
+                found[name] = "died"
+            elif not answers(self.addresses[name]):
+                found[name] = "does not answer"
+        return found
 
     def do_foreign(self):
         """Whether programs of the agent's own may run: what its shell has started, or a terminal window was opened."""
@@ -202,6 +211,15 @@ def living_others():
                 if stat_of(name)[0] not in "ZX":
                     alive.append(int(name))
     return alive
+
+
+def answers(address):
+    """Whether a bus lets in whoever comes. One that is stopped does not."""
+    try:
+        Bus(address, BUS_PATIENCE).close()
+    except (BusError, OSError):
+        return False
+    return True
 
 
 def terminal_of(pid):

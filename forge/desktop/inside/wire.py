@@ -28,12 +28,15 @@ class BusError(Exception):
 
 
 class Bus:
-    """A connection to a message bus. Addresses are those with a socket's path (`unix:path=`, `unix:abstract=`)."""
+    """A connection to a message bus. Addresses are those with a socket's path (`unix:path=`, `unix:abstract=`).
 
-    def __init__(self, address):
+    Raises OSError or BusError when the bus does not let us in within `patience` seconds for each step.
+    """
+
+    def __init__(self, address, patience=10):
         options = dict(part.split("=", 1) for part in address.split(";")[0].removeprefix("unix:").split(","))
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(10)
+        self.socket.settimeout(patience)
         self.socket.connect(options["path"] if "path" in options else "\0" + options["abstract"])
         self.socket.sendall(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
         if not self._line().startswith(b"OK"):

@@ -57,6 +57,20 @@ def test_a_slot_is_well_and_what_is_frozen_in_it_is_named(plain_slot: Slot) -> N
 
 @pytest.mark.desktop
 @pytest.mark.xdist_group("health")
+@pytest.mark.parametrize("bus", ["session bus", "accessibility bus"])
+def test_a_bus_that_is_stopped_is_named(plain_slot: Slot, bus: str) -> None:
+    daemons = [pid for pid in below(plain_slot.pids) if Path(f"/proc/{pid}/comm").read_text() == "dbus-daemon\n"]
+    told = "accessibility.conf" if bus == "accessibility bus" else "/proc/self/fd/"
+    (daemon,) = (pid for pid in daemons if told in Path(f"/proc/{pid}/cmdline").read_text())
+    with frozen(daemon):
+        assert str(plain_slot.health()) == f"the {bus} of the slot does not answer"
+        with pytest.raises(DesktopError, match=f"the {bus} of the slot does not answer"):
+            plain_slot.alive()
+    assert plain_slot.health().ok
+
+
+@pytest.mark.desktop
+@pytest.mark.xdist_group("health")
 def test_a_display_without_its_cookie_is_refused(plain_slot: Slot, tmp_path: Path) -> None:
     wrong = tmp_path / "cookie"
     wrong.write_bytes(plain_slot.xauthority.read_bytes()[:-1])

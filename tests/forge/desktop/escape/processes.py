@@ -129,6 +129,7 @@ TAKE_NAME = (
 print(ask("RequestName", "su", pack("su", "org.a11y.Bus", 2)))  # replacing whoever has it
 """
 )
+FREEZE = KILL.replace("os.kill(int(name), 9)", "os.kill(int(name), 19)")
 CUT_OFF = """
 import ctypes
 x = ctypes.CDLL("libX11.so.6")
@@ -204,6 +205,12 @@ def _takes_name(ground: Ground) -> bool:
 def _replaces_manager(ground: Ground) -> bool:
     ground.slot.shell.run("timeout 2 openbox --replace")
     return not survives(ground.slot)
+
+
+def _freezes_buses(ground: Ground) -> bool:
+    """Whether the slot reads as well while nobody can say any more what is on its screen."""
+    ground.terminal(FREEZE, "dbus-daemon")
+    return survives(ground.slot)
 
 
 def _is_no_fault_of_its_own(ground: Ground) -> bool:
@@ -326,6 +333,14 @@ ATTACKS = [
         "nobody may own the name but its first owner",
         _takes_name,
         program("session.xml", '<deny own="org.a11y.Bus"/>', ""),
+    ),
+    Attack(
+        "stop the buses unseen",
+        "processes",
+        "terminal",
+        "the buses are asked whether they answer",
+        _freezes_buses,
+        program("supervisor.py", "elif not answers(", "elif not bool("),
     ),
     Attack(
         "take the window manager's place",
