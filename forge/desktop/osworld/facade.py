@@ -26,6 +26,7 @@ from forge.desktop.osworld.frames import PIECE
 from forge.desktop.osworld.layer import HOME
 from forge.desktop.osworld.link import GuestError
 from forge.desktop.osworld.machine import Machine
+from forge.desktop.osworld.order import Order, read_order
 from forge.desktop.osworld.threads import Threads
 from forge.desktop.server.homes import read_file
 from forge.records.errors import DesktopError, ForgeError, InputError
@@ -61,9 +62,10 @@ def create_facade(machine: Machine) -> FastAPI:
 
 def _add_commands(app: FastAPI, machine: Machine, threads: Threads) -> None:
     async def execute(request: Request) -> Response:
-        order = await request.json()
+        order = await _order(request)
+        command, shell = order.command(), order.flag("shell")
         try:
-            done = await threads.ask(lambda: machine.link.run(**_command(order), limit=COMMAND_SECONDS))
+            done = await threads.ask(lambda: machine.link.run(command, shell=shell, limit=COMMAND_SECONDS))
         except (GuestError, DesktopError) as error:
             return JSONResponse({"status": "error", "message": str(error)}, 500)
         return JSONResponse(
@@ -71,32 +73,35 @@ def _add_commands(app: FastAPI, machine: Machine, threads: Threads) -> None:
         )
 
     async def execute_with_verification(request: Request) -> Response:
-        order = await request.json()
-        wanted = order.get("verification") or {}
+        order = await _order(request)
+        wanted, most = order.inner("verification"), order.seconds("max_wait_time", 10)
+        interval = max(0.05, order.seconds("check_interval", 1))
+        checks = wanted.text("window_exists"), wanted.text("command_success")
+        command, shell = order.command(), order.flag("shell")
         try:
-            done = await threads.ask(lambda: machine.link.run(**_command(order), limit=COMMAND_SECONDS))
+            done = await threads.ask(lambda: machine.link.run(command, shell=shell, limit=COMMAND_SECONDS))
         except (GuestError, DesktopError) as error:
             return JSONResponse({"status": "error", "message": str(error)}, 500)
         answer = {"output": done["out"], "error": done["err"], "returncode": done["code"]}
-        end = asyncio.get_running_loop().time() + float(order.get("max_wait_time", 10))
-        while not await threads.ask(lambda: _verified(machine, wanted)):
+        end = asyncio.get_running_loop().time() + most
+        while not await threads.ask(lambda: _verified(machine, *checks)):
             if asyncio.get_running_loop().time() > end:
                 return JSONResponse({"status": "verification_failed", **answer}, 500)
-            await asyncio.sleep(float(order.get("check_interval", 1.0)))
+            await asyncio.sleep(interval)
         return JSONResponse({"status": "success", "verification": "passed", **answer})
 
     async def launch(request: Request) -> Response:
-        order = await request.json()
-        command = order.get("command", [])
+        order = await _order(request)
+        command = order.command()
         try:
-            await threads.ask(lambda: machine.link.ask("start", command=command, shell=bool(order.get("shell"))))
+            await threads.ask(lambda: machine.link.ask("start", command=command, shell=order.flag("shell")))
         except (GuestError, DesktopError) as error:
             return JSONResponse({"status": "error", "message": str(error)}, 500)
         said = command if isinstance(command, str) else " ".join(command)
         return PlainTextResponse(f"{said} launched successfully")
 
     async def run_python(request: Request) -> Response:
-        code = (await request.json()).get("code")
+        code = (await _order(request)).text("code")
         if not code:
             return JSONResponse({"status": "error", "message": "Code not supplied!"}, 400)
         command = ["/usr/bin/python3", "-c", code]
@@ -111,16 +116,16 @@ def _add_commands(app: FastAPI, machine: Machine, threads: Threads) -> None:
         return JSONResponse({**body, "return_code": done["code"], "need_more": False})
 
     async def run_bash_script(request: Request) -> Response:
-        order = await request.json()
-        script = order.get("script")
+        order = await _order(request)
+        script, folder = order.text("script"), order.text("working_dir")
         if not script:
             return JSONResponse(
                 {"status": "error", "output": "", "error": "Script not supplied!", "returncode": -1}, 400
             )
-        limit = float(order.get("timeout") or 30)
+        limit = order.seconds("timeout", 30) or 30
         command = ["/bin/bash", "-c", script]
         try:
-            done = await threads.ask(lambda: machine.link.run(command, cwd=order.get("working_dir"), limit=limit))
+            done = await threads.ask(lambda: machine.link.run(command, cwd=folder, limit=limit))
         except GuestError as error:
             timed_out = error.kind == "TimeoutError"
             body = {"status": "error", "output": "", "error": str(error), "returncode": -1}
@@ -177,11 +182,11 @@ def _add_desktop(app: FastAPI, machine: Machine, threads: Threads) -> None:
         return JSONResponse({"width": size[0], "height": size[1]})
 
     async def window(request: Request, act: Callable[..., bool], done: str) -> Response:
-        order = await request.json()
-        name = order.get("window_name")
+        order = await _order(request)
+        name = order.text("window_name")
         if not name:
             return PlainTextResponse("window_name required", 400)
-        options = {"strict": bool(order.get("strict")), "by_class": bool(order.get("by_class"))}
+        options = {"strict": order.flag("strict"), "by_class": order.flag("by_class")}
         found = await threads.look(lambda: act(machine.slot, name, **options))
         return PlainTextResponse(done) if found else PlainTextResponse(f"Window {name} not found", 404)
 
@@ -246,8 +251,8 @@ def _add_files(app: FastAPI, machine: Machine, threads: Threads) -> None:
     async def download_file(request: Request) -> Response:
         import httpx
 
-        order = await request.json()
-        url, path = order.get("url"), order.get("path")
+        order = await _order(request)
+        url, path = order.text("url"), order.text("path")
         if not url or not path:
             return PlainTextResponse("Path or URL not supplied!", 400)
         try:
@@ -260,7 +265,7 @@ def _add_files(app: FastAPI, machine: Machine, threads: Threads) -> None:
 
     @app.post("/setup/open_file")
     async def open_file(request: Request) -> Response:
-        path = (await request.json()).get("path")
+        path = (await _order(request)).text("path")
         if not path:
             return PlainTextResponse("Path not supplied!", 400)
         try:
@@ -271,7 +276,7 @@ def _add_files(app: FastAPI, machine: Machine, threads: Threads) -> None:
 
     @app.post("/list_directory")
     async def list_directory(request: Request) -> Response:
-        path = (await request.json()).get("path")
+        path = (await _order(request)).text("path")
         if path is None:
             return JSONResponse({"error": "Missing 'path' parameter"}, 400)
         try:
@@ -286,7 +291,7 @@ def _add_files(app: FastAPI, machine: Machine, threads: Threads) -> None:
 
     @app.post("/setup/change_wallpaper")
     async def change_wallpaper(request: Request) -> Response:
-        path = (await request.json()).get("path")
+        path = (await _order(request)).text("path")
         if not path:
             return PlainTextResponse("Path not supplied!", 400)
         try:
@@ -379,16 +384,14 @@ async def _form(request: Request) -> Form:
     return read_form(request.headers.get("content-type", ""), await request.body())
 
 
-def _command(order: dict[str, Any]) -> dict[str, Any]:
-    shell = bool(order.get("shell", False))
-    return {"command": order.get("command", "" if shell else []), "shell": shell}
+async def _order(request: Request) -> Order:
+    return read_order(await request.body())
 
 
-def _verified(machine: Machine, wanted: dict[str, Any]) -> bool:
-    name = wanted.get("window_exists")
+def _verified(machine: Machine, name: str | None, command: str | None) -> bool:
     if name and not any(name.lower() in window.title.lower() for window in machine.slot.windows()):
         return False
-    if command := wanted.get("command_success"):
+    if command:
         with contextlib.suppress(GuestError):
             return bool(machine.link.run(command, shell=True, limit=5)["code"] == 0)
         return False

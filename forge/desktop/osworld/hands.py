@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 from forge.desktop.osworld.clipboard import Clipboard
 from forge.desktop.osworld.keys import KEYS, xdotool_key
 from forge.desktop.slot import Slot
+from forge.records.errors import InputError
 
 _WHEEL = 200  # clicks of one call
 
@@ -68,11 +71,14 @@ class Hands:
             case "type":
                 device.type(str(given["text"]))
             case "key":
-                device.key("+".join(xdotool_key(str(key)) for key in given["keys"]))
+                if keys := _known(given["keys"]):
+                    device.key("+".join(keys))
             case "down":
-                device.down(xdotool_key(str(given["key"])))
+                for key in _known([given["key"]]):
+                    device.down(key)
             case "up":
-                device.up(xdotool_key(str(given["key"])))
+                for key in _known([given["key"]]):
+                    device.up(key)
             case "keys":
                 return sorted(KEYS)
             case "is_key":
@@ -94,3 +100,12 @@ class Hands:
             if self._clipboard is None:
                 self._clipboard = Clipboard(self._slot.connect())
             return self._clipboard
+
+
+def _known(names: Iterable[object]) -> list[str]:
+    """xdotool's names of keys; one that pyautogui does not know is passed over, as pyautogui does."""
+    found = []
+    for name in names:
+        with contextlib.suppress(InputError):
+            found.append(xdotool_key(str(name)))
+    return found

@@ -42,7 +42,7 @@ class GuestError(Exception):
     """The guest could not do what it was asked; `kind` is the name of the exception there."""
 
     def __init__(self, message: str, kind: str):
-        super().__init__(message)
+        super().__init__(message.encode("utf-8", "backslashreplace").decode())  # it may name a file of odd bytes
         self.kind = kind
 
 

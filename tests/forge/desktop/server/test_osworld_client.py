@@ -191,10 +191,18 @@ def test_held_keys(calc: Controller) -> None:
 
 
 def test_a_mistake_in_the_agents_code_is_its_own(calc: Controller) -> None:
-    payload = {"command": ["python", "-c", PREFIX.format(command="pyautogui.press('nosuchkey')")], "shell": False}
+    code = "pyautogui.click(5, 5, button='nosuchbutton')"
+    payload = {"command": ["python", "-c", PREFIX.format(command=code)], "shell": False}
     done = calc.http.post("/execute", json=payload).json()
     assert (done["status"], done["returncode"]) == ("success", 1)
-    assert "nosuchkey" in done["error"]
+    assert "button argument must be" in done["error"]
+
+
+def test_unknown_keys_are_passed_over(calc: Controller) -> None:
+    x, y = calc.middle("//table-cell[@name='A2']")
+    calc.python(f"pyautogui.click({x}, {y}); pyautogui.keyDown('nosuchkey'); pyautogui.press(['nosuchkey', 'down'])")
+    calc.python("pyautogui.keyUp('nosuchkey'); pyautogui.hotkey('nosuchkey', 'right'); pyautogui.hotkey('nosuchkey')")
+    assert eventually(lambda: "B3" in {node.text for node in calc.tree().iter()})
 
 
 def test_windows(calc: Controller) -> None:

@@ -286,3 +286,38 @@ def test_a_list_of_folders_ends(machine: Machine) -> None:
     assert many["truncated"]
     assert 20_000 < len(many["children"]) < 40_000
     assert machine.shell("rm -r /tmp/web /tmp/deep /tmp/m; echo well")["output"] == "well\n"
+
+
+@pytest.mark.parametrize(
+    ("call", "body", "says"),
+    [
+        ("/execute", b"{", "no JSON"),
+        ("/execute", b"", "no JSON"),
+        ("/execute", b"[" * 100_000, "no JSON"),
+        ("/execute", b"[1]", "no JSON object"),
+        ("/execute", b'{"command": 5}', "'command'"),
+        ("/execute", b'{"command": ["ls", 5]}', "'command'"),
+        ("/execute", b'{"command": "a\\u0000b"}', "'command'"),
+        ("/setup/launch", b'{"command": {"a": 1}}', "'command'"),
+        ("/execute_with_verification", b'{"command": ["true"], "verification": [1]}', "'verification'"),
+        ("/execute_with_verification", b'{"command": ["true"], "max_wait_time": "long"}', "'max_wait_time'"),
+        ("/execute_with_verification", b'{"command": ["true"], "check_interval": -1}', "'check_interval'"),
+        ("/run_python", b'{"code": ["print()"]}', "'code'"),
+        ("/run_bash_script", b'{"script": "true", "timeout": "abc"}', "'timeout'"),
+        ("/run_bash_script", b'{"script": "true", "timeout": 1e999}', "'timeout'"),
+        ("/run_bash_script", b'{"script": "true", "timeout": NaN}', "'timeout'"),
+        ("/run_bash_script", b'{"script": "true", "timeout": [1]}', "'timeout'"),
+        ("/run_bash_script", b'{"script": "true", "working_dir": 5}', "'working_dir'"),
+        ("/setup/download_file", b'{"url": 5, "path": "/tmp/x"}', "'url'"),
+        ("/setup/open_file", b'{"path": 5}', "'path'"),
+        ("/setup/open_file", b'["path"]', "no JSON object"),
+        ("/list_directory", b'{"path": "\\ud800"}', "'path'"),
+        ("/setup/change_wallpaper", b'{"path": true}', "'path'"),
+        ("/setup/activate_window", b'{"window_name": 5}', "'window_name'"),
+        ("/setup/close_window", b"null", "no JSON object"),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_told(machine: Machine, call: str, body: bytes, says: str) -> None:
+    answer = machine.http.post(call, content=body)
+    assert answer.status_code == 400
+    assert says in answer.json()["message"]
