@@ -29,7 +29,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 log = logging.getLogger("forge.desktop.server")
 
 KEPT_BYTES = 128 << 20
-"""Answers kept in all; the oldest are forgotten first."""
+"""Answers kept in all; the oldest are forgotten first, the latest never for its size: nobody may have read it yet."""
 KEPT_SECONDS = 900.0
 KEYS = 200_000
 BODY_LIMIT = 600 << 20
@@ -85,14 +85,15 @@ class Idempotent:
         if run.request != request:
             await _send(send, _refusal(422, "this Idempotency-Key belongs to another request"))
             return
-        if run.task is None:
+        task = run.task
+        if task is None:
             await _send(send, _refusal(409, "this request was carried out; its answer is no longer kept"))
             return
         preferred = re.search(r"\bwait=(\d+)", headers.get(b"prefer", ""))
         # shielded: the run belongs to the key, not to the connection that happened to begin it
-        done, _ = await asyncio.wait({run.task}, timeout=float(preferred[1]) if preferred else None)
+        done, _ = await asyncio.wait({task}, timeout=float(preferred[1]) if preferred else None)
         if done:
-            await _send(send, run.task.result())
+            await _send(send, task.result())
         else:
             await _send(send, _Answer(202, [(b"retry-after", b"0")], b""))
 
@@ -135,7 +136,9 @@ class Idempotent:
         run.ended, run.size = now, 0 if run.task.cancelled() else len(run.task.result().body)
         self._answered.append(run)
         self._bytes += run.size
-        while self._bytes > self._kept_bytes or self._answered[0].ended < now - KEPT_SECONDS:
+        while len(self._answered) > 1 and (
+            self._bytes > self._kept_bytes or self._answered[0].ended < now - KEPT_SECONDS
+        ):
             oldest = self._answered.popleft()
             self._bytes -= oldest.size
             oldest.task = None

@@ -120,6 +120,21 @@ async def test_a_run_goes_on_when_its_connection_breaks() -> None:
     assert len(counter.runs) == 1
 
 
+async def test_an_answer_larger_than_what_is_kept_is_given_all_the_same() -> None:
+    counter = Counter(0.1, size=2000)
+    async with client(Idempotent(counter, kept_bytes=1000)) as c:
+        headers = {"Idempotency-Key": "k", "Prefer": "wait=0"}
+        early = await c.post("/act", headers=headers)
+        await asyncio.sleep(0.3)
+        answers = [early, *[await c.post("/act", headers=headers) for _ in range(2)]]
+        at_once = await c.post("/act", headers={"Idempotency-Key": "k2"})
+        older = await c.post("/act", headers=headers)
+    assert [(answer.status_code, len(answer.content)) for answer in answers] == [(202, 0), (200, 2001), (200, 2001)]
+    assert (at_once.status_code, len(at_once.content)) == (200, 2001)
+    assert older.status_code == 409
+    assert len(counter.runs) == 2
+
+
 async def test_large_answers_are_forgotten_but_never_made_again() -> None:
     counter = Counter(size=600)
     async with client(Idempotent(counter, kept_bytes=1000)) as c:
