@@ -169,7 +169,11 @@ class SlotPool:
             if slot is None:
                 slot = self._open(order)
             else:
-                slot.set_clock(order.guest.clock)
+                try:
+                    slot.set_clock(order.guest.clock)
+                except BaseException:
+                    slot.close()
+                    raise
         except BaseException:
             self._give_back()
             raise

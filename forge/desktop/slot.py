@@ -17,6 +17,7 @@ import contextlib
 import logging
 import os
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -173,6 +174,7 @@ class Slot:
             limits: what its guest may use of the host.
 
         Raises:
+            InputError: the guest's clock cannot be so, or a file's path is none in the home.
             DesktopError: something is missing or did not come up. Nothing is left behind.
         """
         slot = cls(guest or Guest(), layers, claim("slot", root), limits)
@@ -226,11 +228,18 @@ class Slot:
         files.lay(self.home, home_files, owner=identity(user_of(self._claim.folder.name)))
 
     def set_clock(self, at: str | None = None) -> None:
-        """Let the guest's clock begin now, at the guest's time or at another local wall time (ISO 8601)."""
-        guest = self.guest if at is None else self.guest.model_copy(update={"clock": at})
+        """Let the guest's clock begin now, at the guest's time or at another local wall time (ISO 8601).
+
+        Raises InputError when it is no time, or one that the clock cannot show.
+        """
+        try:
+            guest = self.guest if at is None else Guest(**{**self.guest.model_dump(), "clock": at})
+        except ValueError as error:
+            raise InputError(f"{at!r} is no time for the guest's clock", mend="write 2026-03-16T09:30:00") from error
+        content = _clock_bytes(guest)
         self.guest = guest
         with open(self._claim.folder / "clock", "r+b", buffering=0) as file:
-            file.write(clock.clock_bytes(guest))  # in place: the box has the file mapped
+            file.write(content)  # in place: the box has the file mapped
 
     def launch(self, app: str, path: str | None = None, *, timeout: float = LAUNCH_TIMEOUT) -> None:
         """Start an application and wait until it is ready: its window, its accessible contents, a still screen.
@@ -524,7 +533,7 @@ class Slot:
             self._enclosure = enclosure = Enclosure(self.limits, folder)
             lay_settings(self.home)
             chown_home(self.home, enclosure.user)
-            (folder / "clock").write_bytes(clock.clock_bytes(self.guest))
+            (folder / "clock").write_bytes(_clock_bytes(self.guest))
         except OSError as error:
             raise DesktopError(
                 f"the slot's home cannot be made: {error}", mend="free some space below FORGE_HOME"
@@ -676,6 +685,13 @@ class Slot:
             path.write_bytes(self.screenshot().png)
             return f" (screenshot: {path})"
         return ""
+
+
+def _clock_bytes(guest: Guest) -> bytes:
+    try:
+        return clock.clock_bytes(guest)
+    except (struct.error, OverflowError):
+        raise InputError(f"the guest's clock cannot show {guest.clock}: it is too far from now") from None
 
 
 def _how(code: int) -> str:

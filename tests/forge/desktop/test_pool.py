@@ -17,7 +17,7 @@ from forge.desktop.limits import SLOT
 from forge.desktop.pool import SlotPool
 from forge.desktop.recycling import Inspector, Recycling
 from forge.desktop.slot import Slot
-from forge.records import DesktopError, Guest
+from forge.records import DesktopError, Guest, InputError
 from tests.forge.desktop.conftest import becomes, living
 
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("pool")]
@@ -156,6 +156,20 @@ def test_no_more_than_size_are_open(tmp_path: Path) -> None:
             with pytest.raises(DesktopError):
                 pool.acquire(Guest(timezone="No/Where"))
         pool.acquire().close()
+
+
+def test_a_clock_that_cannot_be_costs_no_slot(tmp_path: Path) -> None:
+    with SlotPool(root=tmp_path, guest=Guest(), preload=()) as pool:
+        assert pool.wait_warm()
+        with pytest.raises(InputError, match="too far from now"):
+            pool.acquire(Guest(clock="9999-12-31T00:00:00"))
+        with pytest.raises(InputError, match="too far from now"):  # no spare any more: it would be made for that clock
+            pool.acquire(Guest(clock="9999-12-31T00:00:00"))
+        with pool.acquire(Guest()) as slot:
+            with pytest.raises(InputError, match="no time for the guest's clock"):
+                slot.set_clock("tomorrow")
+            assert slot.guest == Guest()
+    assert os.listdir(tmp_path / "slots") == []
 
 
 def test_who_waits_for_a_slot_is_told_that_the_pool_is_closed(tmp_path: Path) -> None:
