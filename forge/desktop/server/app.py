@@ -22,7 +22,7 @@ from fastapi.security import HTTPBearer
 
 from forge.desktop import acting
 from forge.desktop.box import HOME, Layers
-from forge.desktop.server import wire
+from forge.desktop.server import bounds, wire
 from forge.desktop.server.homes import listing, read_file
 from forge.desktop.server.idempotency import Idempotent
 from forge.desktop.server.layers import place_of, unpack
@@ -110,6 +110,8 @@ def _add_pool(app: FastAPI, desk: Desk) -> None:
     async def create(order: wire.SlotOrder) -> wire.SlotFacts:
         """A new slot with files in its home. 429 when all are lent, 409 with the digests of unknown layers."""
         files = [file.file() for file in order.files]
+        if order.lease is not None:
+            bounds.within("lease", order.lease, 0, bounds.LONGEST_LEASE)
         return _facts(await desk.lend(order.guest, files, _layers(order.layers), order.lease))
 
     @app.post("/v1/expect", status_code=204)
@@ -219,11 +221,16 @@ def _add_desktop(app: FastAPI, desk: Desk) -> None:
     async def settle(slot: str, order: wire.SettleOrder) -> wire.Waited:
         """Wait until the last action's effect is on the screen."""
         how = order.model_dump()
+        bounds.waits(**how)
         return wire.Waited(seconds=await desk.do(slot, lambda s: s.settle(None, **how)))
 
     @app.post("/v1/slots/{slot}/act")
     async def act(slot: str, order: wire.ActOrder) -> wire.ActAnswer:
         """One canonical action: look up what it meets, carry it out, wait for its effect, observe."""
+
+        bounds.within("output_limit", order.output_limit, 0, bounds.MOST_OUTPUT)
+        if order.settle is not None:
+            bounds.waits(**order.settle.model_dump())
 
         def perform(s: Slot) -> wire.ActAnswer:
             settle = None if order.settle is None else acting.Settle(**order.settle.model_dump())
@@ -246,12 +253,10 @@ def _add_desktop(app: FastAPI, desk: Desk) -> None:
     @app.post("/v1/slots/{slot}/input")
     async def device(slot: str, order: wire.InputOrder) -> wire.Place | None:
         """Raw input in pixels."""
+        arguments = bounds.input_arguments(order.what, order.arguments)
 
         def perform(s: Slot) -> wire.Place | None:
-            try:
-                answer = getattr(s.input, order.what)(**order.arguments)
-            except TypeError as error:
-                raise InputError(f"{order.what}: {error}") from None
+            answer = getattr(s.input, order.what)(**arguments)
             return None if answer is None else wire.Place(x=answer[0], y=answer[1])
 
         return await desk.do(slot, perform)
@@ -259,6 +264,7 @@ def _add_desktop(app: FastAPI, desk: Desk) -> None:
     @app.post("/v1/slots/{slot}/exec")
     async def execute(slot: str, order: wire.ExecOrder) -> wire.ExecAnswer:
         """Run a command in the slot's persistent shell."""
+        bounds.within("output_limit", order.output_limit, 0, bounds.MOST_OUTPUT)
 
         def perform(s: Slot) -> wire.ExecAnswer:
             if order.restart:
@@ -272,9 +278,8 @@ def _add_desktop(app: FastAPI, desk: Desk) -> None:
     @app.post("/v1/slots/{slot}/ask")
     async def ask(slot: str, order: wire.AskOrder) -> wire.Said:
         """Ask the supervisor in the box."""
-        return wire.Said(
-            answer=await desk.do(slot, lambda s: s.ask(order.what, timeout=order.timeout, **order.arguments))
-        )
+        arguments = bounds.ask_arguments(order.arguments)
+        return wire.Said(answer=await desk.do(slot, lambda s: s.ask(order.what, timeout=order.timeout, **arguments)))
 
 
 def _add_files(app: FastAPI, desk: Desk) -> None:

@@ -229,6 +229,50 @@ def test_pictures_and_files_by_plain_http(remote: RemotePool, server: Background
         assert http.get(f"/v1/slots/{slot}/windows").status_code == 410
 
 
+def test_what_cannot_be_asked_for_is_bad_input(server: Background) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    with httpx.Client(base_url=server.url, headers=headers, timeout=30) as http:
+        slot = f"/v1/slots/{http.post('/v1/slots', json={}).json()['id']}"
+
+        def click(**arguments: object) -> dict[str, object]:
+            return {"what": "click", "arguments": {"x": 1, "y": 1, **arguments}}
+
+        asked: list[tuple[str, object, str]] = [
+            (f"{slot}/input", click(button=999), "button = 999"),
+            (f"{slot}/input", click(count=-1), "count = -1"),
+            (f"{slot}/input", click(x=None), "click: x: "),
+            (f"{slot}/input", click(z=1), "click: z: "),
+            (f"{slot}/input", {"what": "type", "arguments": {"text": None}}, "type: text: "),
+            (f"{slot}/input", {"what": "hold", "arguments": {"keys": "a", "seconds": 1e6}}, "seconds = 1e+06"),
+            (f"{slot}/ask", {"what": "ping", "arguments": {"what": "apps"}}, "no further argument 'what'"),
+            (f"{slot}/clock", {"at": "9999-99"}, "no time for the guest's clock"),
+            (f"{slot}/clock", {"at": "9999-12-31T23:59:59"}, "too far from now"),
+            (f"{slot}/settle", {"quiet": 1e6}, "quiet = 1e+06"),
+            (f"{slot}/act", {"action": {"kind": "key", "keys": "a"}, "settle": {"timeout": 1e6}}, "timeout = 1e+06"),
+            (f"{slot}/exec", {"command": "true", "output_limit": 1 << 30}, "output_limit"),
+            (f"{slot}/lay", {"files": [{"path": "~/../x"}]}, "no path below the guest's home"),
+        ]
+        answers = [(http.post(path, json=body), said) for path, body, said in asked]
+        endless = http.post("/v1/slots", content=b'{"lease": 1e999}', headers={"Content-Type": "application/json"})
+        no_number = http.post(f"{slot}/settle", content=b'{"quiet": NaN}', headers={"Content-Type": "application/json"})
+        long_name = http.put(f"{slot}/files", params={"path": "~/" + "a" * 300}, content=b"x")
+        outside = http.put(f"{slot}/files", params={"path": "/etc/passwd"}, content=b"x")
+        answers += [
+            (endless, "lease = inf"),
+            (no_number, "quiet = nan"),
+            (long_name, "more than 255"),
+            (outside, "no path"),
+        ]
+        assert http.post(f"{slot}/exec", json={"command": "echo well"}).json()["output"] == "well\n"
+        assert http.delete(slot).status_code == 204
+        lent = http.get("/v1/status").json()["slots"]
+        never = http.post("/v1/slots", json={"guest": {"clock": "9999-12-31T23:59:59"}})
+        assert http.get("/v1/status").json()["slots"] == lent
+        for answer, said in [*answers, (never, "too far from now")]:
+            assert (answer.status_code, answer.json()["error"]["kind"]) == (400, "input"), answer.text
+            assert said in answer.json()["error"]["message"]
+
+
 def test_versions_are_known(remote: RemotePool) -> None:
     from forge.desktop import fingerprint
 
