@@ -2,7 +2,8 @@
 
 A filter says no to what desktop programs do not need and what past escapes from containers went through: tracing other
 processes, loading code into the kernel, its newer interfaces (bpf, io_uring, userfaultfd, perf), keyrings, mounts and new
-namespaces, odd socket families, pushing characters into a terminal. All else is allowed.
+namespaces, odd socket families, pushing characters into a terminal, and what the kernel counts for the whole host
+(asynchronous files). All else is allowed.
 
 Three profiles, each denying more than the one before:
 
@@ -11,7 +12,8 @@ Three profiles, each denying more than the one before:
 - `reader`: for our own code while it reads what strangers left: no program, no process, no socket either.
 
 What it does NOT cover: it is a list of denials, so a system call that a future kernel adds is allowed; arguments that
-lie in memory cannot be looked at (`clone3` is therefore said to be missing, and libraries fall back on `clone`).
+lie in memory cannot be looked at (`clone3` is therefore said to be missing, and libraries fall back on `clone`). What a
+program can do without is said to be missing too (`io_setup`).
 """
 
 from __future__ import annotations
@@ -98,6 +100,7 @@ _PROCESSES: dict[str, tuple[int | None, int | None]] = {
     "socketpair": (53, 199),
     "vfork": (58, None),
 }
+_ASYNCHRONOUS = (206, 0)  # io_setup: it takes from aio-max-nr, which all of the host share
 _CLONE, _CLONE3, _UNSHARE = (56, 220), (435, 435), (272, 97)
 _SOCKET, _IOCTL = (41, 198), (16, 29)
 
@@ -149,6 +152,7 @@ def program(profile: Profile, machine: str | None = None) -> bytes:
         number = numbers[column]
         if number is not None:
             code += [_equal(number, 0, 1), _refuse(errno.EPERM)]
+    code += [_equal(_ASYNCHRONOUS[column], 0, 1), _refuse(errno.ENOSYS)]
     code += _for(_SOCKET[column], _sockets())
     code += _for(_IOCTL[column], _ioctls())
     if profile != "outer":

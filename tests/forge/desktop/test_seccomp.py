@@ -37,6 +37,7 @@ def run(code: bytes, number: int, *arguments: int, architecture: int = X86) -> i
         ((0, 63), (), 0, 0),  # read
         ((101, 117), (), errno.EPERM, errno.EPERM),  # ptrace
         ((425, 425), (), errno.EPERM, errno.EPERM),  # io_uring_setup
+        ((206, 0), (8,), errno.ENOSYS, errno.ENOSYS),  # io_setup
         ((165, 40), (), 0, errno.EPERM),  # mount
         ((161, 51), (), 0, errno.EPERM),  # chroot
         ((435, 435), (), 0, errno.ENOSYS),  # clone3

@@ -37,6 +37,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 buffer = ctypes.create_string_buffer(256)
 calls = {
     "io_uring": lambda: libc.syscall(425, 4, buffer),
+    "aio": lambda: libc.syscall(206, 8, ctypes.byref(ctypes.c_ulong(0))),
     "keyring": lambda: libc.syscall(248, b"user", b"forge", b"x", 1, -2),
     "userfaultfd": lambda: libc.syscall(323, 1),
     "memory": lambda: libc.syscall(310, os.getpid(), iovec(buffer), 1, iovec(buffer), 1, 0),
@@ -220,6 +221,7 @@ ATTACKS = [
         offered=_legacy,
     ),
     _kernel("io_uring", "io_uring"),
+    _kernel("asynchronous files (io_setup), of which the host has so many", "aio"),
     _kernel("keyrings", "keyring"),
     _kernel("page faults (userfaultfd)", "userfaultfd"),
     _kernel("reading of others' memory", "memory"),
