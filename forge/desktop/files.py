@@ -13,6 +13,7 @@ import hashlib
 import os
 import secrets
 import stat
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NoReturn
@@ -28,6 +29,9 @@ DEPTH_LIMIT = 64
 PATH_LIMIT = 3072
 """Bytes of a path in a state: with the folder in which it is laid out again it has to stay below the kernel's 4,096."""
 _ESCAPED_LIMIT = 240
+_LEASE_PATIENCE = (
+    2.0  # seconds that a program of the guest has to give back a lease on a file, as the kernel asks it to
+)
 _NAME_LIMIT = 255  # bytes of a name, on every file system that a home lies on
 
 EXCLUDED = (
@@ -179,7 +183,8 @@ def snapshot(home: Path, put: Callable[[bytes], str], laid: Mapping[str, bytes] 
         another name reads so.
 
     Raises:
-        ExhaustedError: more than ENTRY_LIMIT entries, TOTAL_LIMIT bytes, DEPTH_LIMIT levels or PATH_LIMIT bytes of a path.
+        ExhaustedError: more than ENTRY_LIMIT entries, TOTAL_LIMIT bytes, DEPTH_LIMIT levels or PATH_LIMIT bytes of a path;
+            or a program of the guest keeps a lease (fcntl) on a file.
         DesktopError: something cannot be read.
     """
     entries: list[FileEntry] = []
@@ -335,8 +340,18 @@ def _readable(names: Iterable[bytes]) -> dict[bytes, str]:
 def _file_entry(
     raw: bytes, folder: int, path: str, mode: int, put: Callable[[bytes], str], total: list[int]
 ) -> FileEntry:
-    # O_NONBLOCK: a pipe put in the file's place since stat must not block the open
-    fd = _open_readable(raw, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, folder, mode)
+    # O_NONBLOCK: neither a pipe put in the file's place since stat nor a lease that the guest holds may block the open
+    deadline = time.monotonic() + _LEASE_PATIENCE
+    while True:
+        try:
+            fd = _open_readable(raw, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, folder, mode)
+            break
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise ExhaustedError(
+                    f"{path} is kept locked by a program of the guest; its state cannot be kept"
+                ) from None
+            time.sleep(0.02)
     try:
         facts = os.fstat(fd)
         if not stat.S_ISREG(facts.st_mode):

@@ -7,6 +7,8 @@ import hashlib
 import os
 import socket
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -184,6 +186,39 @@ def test_deep_nesting_is_the_guests_doing_and_no_crash(home: Path, put: Put, nam
     os.close(fd)
     with pytest.raises(ExhaustedError, match=said):
         snapshot(home, put)
+
+
+HOLDER = """
+import fcntl, os, signal, sys, time
+path, gives = sys.argv[1], sys.argv[2] == "gives"
+fd = os.open(path, os.O_RDWR)
+signal.signal(signal.SIGIO, lambda *_: (time.sleep(0.2), os._exit(0)) if gives else None)
+fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+print("held", flush=True)
+while True:
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("gives", [True, False])
+def test_a_file_on_which_the_guest_has_a_lease(
+    home: Path, put: Put, monkeypatch: pytest.MonkeyPatch, gives: bool
+) -> None:
+    (home / "held").write_text("x")
+    command = [sys.executable, "-c", HOLDER, str(home / "held"), "gives" if gives else "keeps"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as holder:
+        try:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == b"held\n"
+            if gives:
+                assert paths(snapshot(home, put)) == ["~/held"]
+            else:
+                monkeypatch.setattr(files, "_LEASE_PATIENCE", 0.3)
+                with pytest.raises(ExhaustedError, match="~/held is kept locked"):
+                    snapshot(home, put)
+        finally:
+            holder.kill()
+    assert paths(snapshot(home, put)) == ["~/held"]
 
 
 def test_odd_names_survive(home: Path, put: Put, blobs: dict[str, bytes], tmp_path: Path) -> None:
