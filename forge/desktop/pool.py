@@ -206,7 +206,7 @@ class SlotPool:
             self._changed.notify_all()
         self._maker.join()
         for slot in (*self._spares, *(slot for _, slot in self._prepared.values())):
-            slot.close()
+            _close(slot)
         self._spares.clear()
         self._prepared.clear()
 
@@ -235,7 +235,7 @@ class SlotPool:
                 if fits:
                     taken = slot
                 else:
-                    slot.close()
+                    _close(slot)
             # the maker is woken only after `_last` is known, so that it lets this slot go first
         spare = self._fit(taken)
         if spare is not None:
@@ -279,7 +279,7 @@ class SlotPool:
     def _throw_away(self, slot: Slot, why: str) -> None:
         log.info("a slot made beforehand is thrown away: %s", why)
         self.thrown_away.append(why)
-        slot.close()
+        _close(slot)
 
     def _make(self) -> None:
         """Keep up what is made beforehand. Runs in a thread of its own until the pool is closed."""
@@ -311,7 +311,7 @@ class SlotPool:
                 self._working = None
                 if slot is not None and is_prepared:
                     while len(self._prepared) >= self._spares_wanted:
-                        self._prepared.pop(next(iter(self._prepared)))[1].close()
+                        _close(self._prepared.pop(next(iter(self._prepared)))[1])
                     self._prepared[order.key] = order, slot
                 elif slot is not None:
                     self._spares.append(slot)
@@ -346,6 +346,14 @@ class SlotPool:
                 self._failed = error if isinstance(error, DesktopError) else DesktopError(str(error))
             return None
         return slot
+
+
+def _close(slot: Slot) -> None:
+    """Close a slot that nobody has; whoever does it goes on with his work when that fails."""
+    try:
+        slot.close()
+    except Exception:
+        log.exception("a slot made beforehand was not closed well")
 
 
 def _kind(guest: Guest, layers: Layers) -> _Kind:

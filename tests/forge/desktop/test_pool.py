@@ -172,6 +172,25 @@ def test_a_clock_that_cannot_be_costs_no_slot(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "slots") == []
 
 
+def test_a_slot_that_does_not_close_well_does_not_keep_the_next(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    closed: list[str] = []
+
+    class Broken:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def close(self) -> None:
+            closed.append(self.name)
+            raise OSError("no such luck")
+
+    with SlotPool(root=tmp_path, spares=0) as pool:
+        pool._spares += [Broken("one"), Broken("two")]  # type: ignore[list-item]
+    assert closed == ["one", "two"]
+    assert len(caplog.records) == 2
+
+
 def test_who_waits_for_a_slot_is_told_that_the_pool_is_closed(tmp_path: Path) -> None:
     said = []
 
