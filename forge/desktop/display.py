@@ -257,7 +257,10 @@ class Display:
     def _keep_manager(self, manager: subprocess.Popen[bytes]) -> None:
         """Start the window manager again as often as it ends by itself; one that was killed stays dead."""
         while True:
-            manager.wait()
+            _wait_for_end(
+                manager.pid
+            )  # not `manager.wait`, which would let `alive` take a dead one for living meanwhile
+            manager.poll()
             with self._managing:
                 server = self._server
                 if (
@@ -272,6 +275,17 @@ class Display:
                 except (DesktopError, OSError):  # whoever asks next is told that it has died
                     return
             self._closed.wait(_PAUSE)
+
+
+def _wait_for_end(pid: int) -> None:
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        select.select([process], [], [])
+    finally:
+        os.close(process)
 
 
 def _ended_by_itself(manager: subprocess.Popen[bytes] | None) -> bool:

@@ -5,9 +5,9 @@ FORGE_HOME/slots/<id>/ and is gone after `close`; after `kill -9` its processes 
 sweeps its folder.
 
 A DesktopError from here is a fault of the infrastructure, never of the agent, but for an ExhaustedError: the guest used up
-what it may use of the host, or broke the slot, or may have: a program of the agent's own can break much of what it shares with
-the applications, and leaves no trace of it. What it does NOT cover: a program of the agent's that was started otherwise than by
-the shell or from a terminal window that is still open, such as a macro, is not told from a crash.
+what it may use of the host, or ended an application by a program of its own. What it does NOT cover: a program of the agent's
+that was started otherwise than by the shell or from a terminal window that is still open, such as a macro, and one that makes
+an application crash or hang, are not told from a fault.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import atexit
 import contextlib
 import logging
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -57,6 +58,8 @@ from forge.records.trajectory import Element
 log = logging.getLogger(__name__)
 LAUNCH_TIMEOUT = 60.0
 _POLL = 0.02
+_BY_HAND = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+"""What a program is ended with on purpose; the others tell of a crash."""
 _PROGRAMS = ("supervisor.py", "processes.py", "shell.py", "access.py", "wire.py", "roles.py", "session.xml")
 _ENVIRONMENT = {
     "XAUTHORITY": "/run/forge/xauthority",
@@ -371,31 +374,40 @@ class Slot:
         """Raises DesktopError when X server, window manager, box, supervisor, a bus or an application has died.
 
         An application that was closed ended with exit code 0 and is no fault. An ExhaustedError when that is so because
-        the guest used up what it may use, or when a command or a program of the agent's own ran since the last time that
-        all was well.
+        the guest used up what it may use, or a program of the agent's own ended an application.
         """
         for _, says in self.dead():
             raise self.blame(DesktopError(says))
         self._foreign = self._runs_foreign()
 
     def blame(self, error: DesktopError) -> DesktopError:
-        """The error to raise for one that this slot gave: an ExhaustedError if the guest brought it about, or may have."""
+        """The error to raise for one that this slot gave: an ExhaustedError if the guest brought it about."""
         if self._enclosure is None:
             return error
         blamed = self._enclosure.blame(error)
         closed = self._settler is None  # what fails then is no matter of the guest
-        if closed or isinstance(blamed, ExhaustedError):
+        if closed or isinstance(blamed, ExhaustedError) or not self._ended_by_agent():
             return blamed
-        self._foreign = self._foreign or self._runs_foreign()
-        if not self._foreign:
-            return blamed
-        return ExhaustedError(f"the slot broke while programs of the agent's own ran: {error.message}", mend=error.mend)
+        return ExhaustedError(f"a program of the agent's own ended an application: {error.message}", mend=error.mend)
+
+    def _ended_by_agent(self) -> bool:
+        """Whether an application ended as a program of the agent's own can end it: killed from a terminal window (`bash` has
+        processes of its own), or cut off from a display that lives. A crash is told by its signal.
+        """
+        try:
+            self._screen_server.alive()
+            foreign = self.ask("foreign", timeout=5)
+            codes = [entry["code"] or 0 for entry in self.ask("apps", timeout=5)]
+        except DesktopError:
+            return False
+        killed = foreign["terminal"] and any(-code in _BY_HAND for code in codes)
+        return killed or ((self._foreign or any(foreign.values())) and any(code > 0 for code in codes))
 
     def _runs_foreign(self) -> bool:
         if self._stopped:
             return False
         try:
-            return bool(self.ask("foreign", timeout=5))
+            return any(self.ask("foreign", timeout=5).values())
         except DesktopError:
             return self._foreign
 

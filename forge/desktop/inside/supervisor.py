@@ -101,12 +101,12 @@ class Desktop:
         return found
 
     def do_foreign(self):
-        """Whether programs of the agent's own may run: what its shell has started, or a terminal window was opened."""
-        return (
-            len(children_of(self.shell.pid)) > 2  # the namespace's first process, the shell
-            or any("terminal" in os.path.basename(program) for program in self.apps.values())
-            or any(terminal_of(pid) for pid in living_others())
-        )
+        """Whether programs of the agent's own may run: what its shell has started, and from a terminal window."""
+        return {
+            "shell": len(children_of(self.shell.pid)) > 2,  # the namespace's first process, the shell
+            "terminal": any("terminal" in os.path.basename(program) for program in self.apps.values())
+            or any(terminal_of(pid) for pid in living_others()),
+        }
 
     def do_start(self, argv, env=None):
         pid = self.processes.start(argv, env, cwd=os.environ["HOME"])

@@ -74,39 +74,51 @@ def test_a_death_under_a_slot_is_noticed(tmp_path: Path, victim: str) -> None:
     assert os.listdir(tmp_path / "slots") == []
 
 
+def below(pid: int) -> list[int]:
+    """A process and all that it has started, as the host numbers them."""
+    found = [pid]
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        found += [each for child in task.read_text().split() for each in below(int(child))]
+    return found
+
+
 @pytest.mark.parametrize(
-    ("command", "open_terminal", "blamed"),
-    [(None, False, DesktopError), ("true", False, ExhaustedError), (None, True, ExhaustedError)],
+    ("open_terminal", "how", "blamed"),
+    [
+        (False, signal.SIGKILL, DesktopError),  # no command of `bash` reaches an application
+        (True, signal.SIGKILL, ExhaustedError),
+        (True, signal.SIGSEGV, DesktopError),
+    ],
 )
-def test_a_death_while_programs_of_the_agents_ran_is_its_doing(
-    tmp_path: Path, command: str | None, open_terminal: bool, blamed: type[DesktopError]
+def test_an_application_that_a_terminal_window_may_have_killed_is_the_agents_doing(
+    tmp_path: Path, open_terminal: bool, how: signal.Signals, blamed: type[DesktopError]
 ) -> None:
     with Slot.open(root=tmp_path) as slot:
-        if command is not None:
-            slot.shell.run(command)
+        slot.launch("editor")
         if open_terminal:
             slot.launch("terminal")
-        os.kill(slot.pids[1], signal.SIGKILL)
-        assert becomes(lambda: living((slot.pids[1],)) == [])
-        with pytest.raises(DesktopError, match="window manager") as caught:
-            slot.alive()
-        assert type(caught.value) is blamed
-        assert type(slot.blame(DesktopError("no picture"))) is blamed
-    error = DesktopError("closed")
-    assert slot.blame(error) is error
-
-
-def test_what_was_well_after_a_command_is_no_longer_held_against_the_agent(tmp_path: Path) -> None:
-    error = DesktopError("no picture")
-    with Slot.open(root=tmp_path) as slot:
         slot.shell.run("sleep 60 &")
         slot.alive()
-        assert isinstance(slot.blame(error), ExhaustedError)  # it still runs
-        slot.shell.run("kill $!")
-        assert becomes(lambda: not slot.ask("foreign"))
-        assert isinstance(slot.blame(error), ExhaustedError)
-        slot.alive()
-        assert slot.blame(error) is error
+        (editor,) = (pid for pid in below(slot.pids[2]) if Path(f"/proc/{pid}/comm").read_text() == "mousepad\n")
+        os.kill(editor, how)
+        assert becomes(lambda: editor not in below(slot.pids[2]))
+        with pytest.raises(DesktopError, match="editor died") as caught:
+            slot.alive()
+        assert type(caught.value) is blamed
+
+
+@pytest.mark.parametrize("victim", [0, 1, 2], ids=["X server", "window manager", "box"])
+def test_a_death_of_what_no_program_of_the_agents_reaches_is_a_fault(tmp_path: Path, victim: int) -> None:
+    with Slot.open(root=tmp_path) as slot:
+        slot.launch("terminal")
+        slot.shell.run("sleep 60 &")
+        os.kill(slot.pids[victim], signal.SIGKILL)
+        assert becomes(lambda: living((slot.pids[victim],)) == [])
+        with pytest.raises(DesktopError) as caught:
+            slot.alive()
+        assert type(caught.value) is DesktopError
+    error = DesktopError("closed")
+    assert slot.blame(error) is error
 
 
 def test_a_window_manager_that_ends_by_itself_comes_back(tmp_path: Path) -> None:

@@ -351,10 +351,10 @@ ATTACKS = [
         patched("forge.desktop.display.Display._keep_manager", lambda display, manager: None),
     ),
     Attack(
-        "break the slot, so that a failing episode does not count",
+        "cut off an application, so that a failing episode does not count",
         "grading",
         "shell",
-        "what breaks while the agent's programs run is the agent's doing",
+        "an application that is cut off while the agent's programs run is the agent's doing",
         _is_no_fault_of_its_own,
         patched("forge.desktop.slot.Slot.blame", lambda slot, error: error),
     ),
