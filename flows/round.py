@@ -89,7 +89,7 @@ def main() -> None:
             tables = workshop.warehouse.report()
             for title in ("Tasks by skill", "Probes over all candidates", "Trajectories by outcome"):
                 if title in tables:
-                    print_table(title, *tables[title])
+                    print_table(f"{title}, whole warehouse", *tables[title])
             print_table(*check(checked(workshop, report["round"]), f"Round {report['round']}, expected and taken"))
         print(f"round {report['round']}: {report['accepted']} tasks accepted, {report['rejected']} rejected")
         for skill, missing in report["short"].items():

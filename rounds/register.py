@@ -13,6 +13,7 @@ import skills
 from forge.records import JSON, InputError, digest
 from skills import Workflow
 from skills.feedback import Standing, apportion, standings
+from skills.loading import require_known
 from warehouse import Warehouse
 from warehouse.shares import add_shares, shares_of, student_results
 
@@ -82,9 +83,7 @@ def choose(patterns: Sequence[str] = ()) -> list[Workflow]:
         InputError: a workflow is broken (file and line), or a pattern matches none.
     """
     ids = {path.parent.name: path for path in skills.library()}
-    for pattern in patterns:
-        if not fnmatch.filter(ids, pattern):
-            raise InputError(f"no skill matches {pattern!r}", mend=f"known are {', '.join(sorted(ids))}")
+    require_known(patterns)
     chosen = [path for name, path in ids.items() if not patterns or any(fnmatch.fnmatchcase(name, p) for p in patterns)]
     return [skills.load(path) for path in chosen]
 
