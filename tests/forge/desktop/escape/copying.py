@@ -358,7 +358,7 @@ ATTACKS = [
         "a restored path that leads out",
         "paths below the home only",
         _restores_outside,
-        patched("forge.desktop.files._parts", lambda path: path[2:].split("/")),
+        patched("forge.desktop.files.parts_of", lambda path: path[2:].split("/")),
     ),
     Attack(
         "a link that changes a file's owner",
