@@ -27,6 +27,7 @@ from forge.records.errors import DesktopError
 _NAME = re.compile(r"(\.new-)?[a-z]+-[0-9a-f]{12}")  # as `claim` makes them; processes are known by them
 _DRAFT_AGE = 60.0  # seconds after which a folder that never got its lock counts as abandoned
 _DYING = 5.0  # seconds that what was killed has for its end; a display's socket can be told for dead only then
+_SILENT = 1.0  # seconds in which a display whose server is ending drops a connection
 
 
 @dataclass
@@ -147,12 +148,24 @@ def _clear(folder: Path) -> None:
 
 
 def forget_display(number: int) -> None:
-    """Remove the socket of a dead X server; that of a living one, which may have taken the number since, stays."""
+    """Remove the socket of a dead X server; that of a living one, which may have taken the number since, stays.
+
+    A server that is just ending still takes connections, and drops them: its end is waited for. A living one says nothing
+    before it is spoken to.
+    """
     path = Path(f"/tmp/.X11-unix/X{number}")
-    try:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(path))
-    except ConnectionRefusedError:
-        path.unlink(missing_ok=True)
-    except OSError:
-        pass
+    deadline = time.monotonic() + _DYING
+    while time.monotonic() < deadline:
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(_SILENT)
+                connection.connect(str(path))
+                connection.recv(1)
+        except ConnectionRefusedError:
+            path.unlink(missing_ok=True)
+            return
+        except ConnectionResetError:
+            continue
+        except OSError:
+            return
+        time.sleep(0.01)

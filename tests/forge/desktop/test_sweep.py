@@ -123,6 +123,22 @@ def test_only_a_dead_displays_socket_is_removed() -> None:
     assert not path.exists()
 
 
+def test_a_socket_of_a_display_that_is_just_ending_is_removed_too() -> None:
+    number = 61_000 + os.getpid() % 1000
+    path = Path(f"/tmp/.X11-unix/X{number}")
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(str(path))
+    server.listen()
+    ending = threading.Timer(0.3, server.close)
+    ending.start()
+    try:
+        forget_display(number)
+        assert not path.exists()
+    finally:
+        ending.join()
+        path.unlink(missing_ok=True)
+
+
 def test_a_cache_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORGE_CACHE", str(tmp_path))
     built = []
