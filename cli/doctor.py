@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 _APPLICATIONS = {
     "writer": "LibreOffice Writer", "impress": "LibreOffice Impress", "chromium": "Chromium", "gimp": "GIMP", "vlc": "VLC",
 }  # fmt: skip
-_PASSWORD = re.compile(r"(://[^/@\s:]*:)[^/\s]*@|([?&](?:password|token|api_key)=)[^&\s]*")
+_PASSWORD = re.compile(
+    r"""(://[^/@\s:]*:)(?:
+            [^/?\#\s]*@                                # to the last @ of the authority
+          | (?!//|\d+(?:[/?\#,\s]|$)) [^@\s]*@         # no port either: a password that has to be quoted, and is not
+        )
+      | ([?&](?:password|token|api_key)=)[^&\s]*""",
+    re.VERBOSE,
+)
 
 
 @dataclass(frozen=True)
@@ -90,13 +97,26 @@ def _extra(name: str, path: str | None, package: str, used: str) -> Extra:
 def values(settings: Settings) -> dict[str, str | int | float | None]:
     """Every setting with its value, defaults filled in; secrets and passwords in addresses as stars."""
     found = {name: getattr(settings, name) for name in type(settings).model_fields}
-    found |= {"home": settings.home.resolve(), "warehouse": settings.warehouse_url, "blobs": settings.blob_url}
+    warehouse = _database(settings.warehouse_url)
+    found |= {"home": settings.home.resolve(), "warehouse": warehouse, "blobs": settings.blob_url}
     return {n: v if v is None or isinstance(v, int | float) else without_password(str(v)) for n, v in found.items()}
 
 
 def without_password(text: str) -> str:
     """A text with stars for the passwords in its URLs."""
     return _PASSWORD.sub(lambda m: f"{m[1]}***@" if m[1] else f"{m[2]}***", text)
+
+
+def _database(url: str) -> str:
+    """A database's URL with stars for what SQLAlchemy takes for its password, which may hold any sign but @."""
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        read = make_url(url)
+    except (ArgumentError, ValueError):
+        return url
+    return read.render_as_string(hide_password=True) if read.password else url  # as it was written where there is none
 
 
 def _row(found: Requirement) -> tuple[str, str, str, str]:

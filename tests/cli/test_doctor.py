@@ -74,6 +74,16 @@ def test_all_settings_are_shown_and_secrets_are_not(monkeypatch: pytest.MonkeyPa
     assert [name for name in Settings.model_fields if f" FORGE_{name.upper()} " not in shown] == []
 
 
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("password", ["s3/kr3t", "5/s3kr3t", "s3?kr3t", "s3#kr3t", "s3@kr3t", "s3:kr3t"])
+def test_a_password_of_the_warehouse_is_hidden_whatever_signs_it_has(
+    monkeypatch: pytest.MonkeyPatch, password: str
+) -> None:
+    monkeypatch.setenv("FORGE_WAREHOUSE", f"postgresql://forge:{password}@host/db")
+    settings = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).stdout)["settings"]
+    assert settings["warehouse"] == "postgresql://forge:***@host/db"
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -82,6 +92,12 @@ def test_all_settings_are_shown_and_secrets_are_not(monkeypatch: pytest.MonkeyPa
         ("postgresql://host/db?user=a&password=b&x=1", "postgresql://host/db?user=a&password=***&x=1"),
         ("http://a:1 http://u:p@b:2", "http://a:1 http://u:***@b:2"),
         ("http://a:1,http://u:p@b:2", "http://a:1,http://u:***@b:2"),
+        ("http://a,http://u:p@b:2", "http://a,http://u:***@b:2"),
+        ("s3://key:a/b@bucket/blobs", "s3://key:***@bucket/blobs"),
+        ("http://u:p@ss@b:2/v1", "http://u:***@b:2/v1"),
+        ("http://u:a/b@host/x?mail=a@b", "http://u:***@host/x?mail=a@b"),
+        ("http://u:p@host/x?mail=a@b", "http://u:***@host/x?mail=a@b"),
+        ("http://host:80/a@b", "http://host:80/a@b"),
     ],
 )
 def test_passwords_in_addresses_become_stars(text: str, shown: str) -> None:
