@@ -175,6 +175,7 @@ def open_start(slot: Slot, task: Task) -> None:
     date_files(slot, task)
     for start in task.start:
         slot.launch(start.app, start.path)
+    slot.alive()  # from here on what a program of the agent's own ends is told from what ends by itself
 
 
 def make_teacher(workshop: Workshop, part: Part, harness: Harness, environment: SlotEnvironment) -> Teacher:

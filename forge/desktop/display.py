@@ -9,6 +9,7 @@ server keeps the host's network namespace, as the kernel keeps display numbers a
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import select
@@ -257,9 +258,8 @@ class Display:
     def _keep_manager(self, manager: subprocess.Popen[bytes]) -> None:
         """Start the window manager again as often as it ends by itself; one that was killed stays dead."""
         while True:
-            _wait_for_end(
-                manager.pid
-            )  # not `manager.wait`, which would let `alive` take a dead one for living meanwhile
+            with contextlib.suppress(ChildProcessError):  # `manager.wait` would keep `alive` from seeing its end
+                os.waitid(os.P_PID, manager.pid, os.WEXITED | os.WNOWAIT)
             manager.poll()
             with self._managing:
                 server = self._server
@@ -274,18 +274,8 @@ class Display:
                     manager = self._manager = self._run_manager("--replace")
                 except (DesktopError, OSError):  # whoever asks next is told that it has died
                     return
-            self._closed.wait(_PAUSE)
-
-
-def _wait_for_end(pid: int) -> None:
-    try:
-        process = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        select.select([process], [], [])
-    finally:
-        os.close(process)
+            if self._closed.wait(_PAUSE):
+                return
 
 
 def _ended_by_itself(manager: subprocess.Popen[bytes] | None) -> bool:

@@ -6,8 +6,8 @@ sweeps its folder.
 
 A DesktopError from here is a fault of the infrastructure, never of the agent, but for an ExhaustedError: the guest used up
 what it may use of the host, or ended an application by a program of its own. What it does NOT cover: a program of the agent's
-that was started otherwise than by the shell or from a terminal window that is still open, such as a macro, and one that makes
-an application crash or hang, are not told from a fault.
+that was started otherwise than by the shell or from a terminal window that was seen, such as a macro, and one that makes an
+application crash or hang, are not told from a fault.
 """
 
 from __future__ import annotations

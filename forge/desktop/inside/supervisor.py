@@ -24,13 +24,13 @@ import threading
 import time
 
 from access import Sheets, applications, details, tree
-from processes import Processes, children_of, stat_of
+from processes import F_ADD_SEALS, Processes, children_of, stat_of
 from shell import Shell
 from wire import NO_AUTO_START, Bus, BusError
 
 BUS_CONFIG = "/opt/forge/session.xml"
 LOCK = '<deny own="org.a11y.Bus"/>'  # in it: nobody may take the name; left out until its owner has it
-F_ADD_SEALS, F_SEAL_ALL = 1033, 15
+F_SEAL_ALL = 15
 PR_SET_DUMPABLE = 4
 BUS_PATIENCE = 2  # seconds that a bus has for each step of letting us in
 WARM_REST = 0.3  # seconds without using the processor after which a LibreOffice that starts has started
@@ -44,6 +44,7 @@ class Desktop:
         self.shell = shell
         self.sheets = Sheets()
         self.apps = {}
+        self.terminal = False  # whether a terminal window was ever seen
         self.buses = {}
         self.addresses = {}
 
@@ -82,8 +83,11 @@ class Desktop:
         fcntl.fcntl(settled, F_ADD_SEALS, F_SEAL_ALL)
         os.close(settled)
         os.kill(daemon, signal.SIGHUP)
-        bus.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
+        # these connections are kept: the sockets' places belong to the guest, who may remove them or put others there
+        self.links = {name: Bus(address, BUS_PATIENCE) for name, address in self.addresses.items()}
         bus.close()
+        if not all(map(answers, self.links.values())):
+            raise RuntimeError("a bus of the slot does not answer")
         applications()  # starts the registry, which the first application would wait for otherwise
 
     def handle(self, request):
@@ -96,17 +100,21 @@ class Desktop:
         for name, pid in self.buses.items():
             if self.processes.code(pid) is not None:
                 found[name] = "died"
-            elif not answers(self.addresses[name]):
+            elif not answers(self.links[name]):
                 found[name] = "does not answer"
         return found
 
     def do_foreign(self):
-        """Whether programs of the agent's own may run: what its shell has started, and from a terminal window."""
-        return {
-            "shell": len(children_of(self.shell.pid)) > 2,  # the namespace's first process, the shell
-            "terminal": any("terminal" in os.path.basename(program) for program in self.apps.values())
-            or any(terminal_of(pid) for pid in living_others()),
-        }
+        """Whether programs of the agent's own may run: what its shell has started, and from a terminal window that is open or
+        was when this was asked before.
+        """
+        self.terminal = (
+            self.terminal
+            or any("terminal" in os.path.basename(program) for program in self.apps.values())
+            or any(terminal_of(pid) for pid in living_others())
+        )
+        # below the shell's process: the namespace's first process, the shell
+        return {"shell": len(children_of(self.shell.pid)) > 2, "terminal": self.terminal}
 
     def do_start(self, argv, env=None):
         pid = self.processes.start(argv, env, cwd=os.environ["HOME"])
@@ -213,10 +221,10 @@ def living_others():
     return alive
 
 
-def answers(address):
-    """Whether a bus lets in whoever comes. One that is stopped does not."""
+def answers(bus):
+    """Whether a bus answers in time. One that is stopped does not."""
     try:
-        Bus(address, BUS_PATIENCE).close()
+        bus.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
     except (BusError, OSError):
         return False
     return True

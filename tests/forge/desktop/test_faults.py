@@ -107,6 +107,23 @@ def test_an_application_that_a_terminal_window_may_have_killed_is_the_agents_doi
         assert type(caught.value) is blamed
 
 
+@pytest.mark.parametrize(
+    ("looked_at_since", "blamed"), [(True, DesktopError), (False, ExhaustedError)], ids=["before", "since"]
+)
+def test_an_exit_with_an_error_is_the_agents_doing_once_a_command_has_run(
+    tmp_path: Path, looked_at_since: bool, blamed: type[DesktopError]
+) -> None:
+    with Slot.open(root=tmp_path) as slot:
+        slot.shell.run("true")  # as files get their times before an episode
+        if looked_at_since:
+            slot.alive()
+        slot.ask("start", argv=["/bin/sh", "-c", "exit 3"])
+        assert becomes(lambda: [each["code"] for each in slot.ask("apps")] == [3])
+        with pytest.raises(DesktopError, match="exit code 3") as caught:
+            slot.alive()
+        assert type(caught.value) is blamed
+
+
 @pytest.mark.parametrize("victim", [0, 1, 2], ids=["X server", "window manager", "box"])
 def test_a_death_of_what_no_program_of_the_agents_reaches_is_a_fault(tmp_path: Path, victim: int) -> None:
     with Slot.open(root=tmp_path) as slot:

@@ -57,6 +57,18 @@ def test_a_slot_is_well_and_what_is_frozen_in_it_is_named(plain_slot: Slot) -> N
 
 @pytest.mark.desktop
 @pytest.mark.xdist_group("health")
+def test_a_bus_whose_socket_is_gone_or_another_is_no_fault(plain_slot: Slot) -> None:
+    """The place of a bus's socket belongs to the guest: an episode that goes badly cannot be got rid of there."""
+    moved = plain_slot.shell.run("cd /run/forge && mv bus away && ls")
+    try:
+        assert "away" in moved.output
+        plain_slot.alive()
+        plain_slot.shell.run("cd /run/forge && python3 -c \"import socket; socket.socket(1).bind('bus')\"")
+        plain_slot.alive()
+    finally:
+        plain_slot.shell.run("cd /run/forge && mv -f away bus")
+
+
 @pytest.mark.parametrize("bus", ["session bus", "accessibility bus"])
 def test_a_bus_that_is_stopped_is_named(plain_slot: Slot, bus: str) -> None:
     daemons = [pid for pid in below(plain_slot.pids) if Path(f"/proc/{pid}/comm").read_text() == "dbus-daemon\n"]
