@@ -65,7 +65,8 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for 
             [*(_row(r) for r in found), *(_extra_row(e) for e in more)],
         )  # fmt: skip
         endpoint = shown.pop("endpoint") or "none: banks and the oracle are used"
-        print_table("Settings", ["variable", "value"], [(f"FORGE_{n.upper()}", v or None) for n, v in shown.items()])
+        listed = [(f"FORGE_{name.upper()}", None if value == "" else value) for name, value in shown.items()]
+        print_table("Settings", ["variable", "value"], listed)
         print(f"endpoint  {endpoint}")
     if not all(r.ok for r in found):
         raise typer.Exit(1)

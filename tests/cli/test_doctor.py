@@ -75,6 +75,18 @@ def test_all_settings_are_shown_and_secrets_are_not(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("name", ["FORGE_LLM_TOKENS", "FORGE_LLM_USD"])
+def test_a_budget_of_nothing_is_not_shown_as_unset(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    def shown() -> str:
+        lines = CliRunner().invoke(app, ["doctor"]).stdout.splitlines()
+        return next(words[3] for line in lines if (words := line.split())[1:2] == [name])
+
+    assert shown() == "-"
+    monkeypatch.setenv(name, "0")
+    assert shown() == "0"
+
+
+@pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize("password", ["s3/kr3t", "5/s3kr3t", "s3?kr3t", "s3#kr3t", "s3@kr3t", "s3:kr3t"])
 def test_a_password_of_the_warehouse_is_hidden_whatever_signs_it_has(
     monkeypatch: pytest.MonkeyPatch, password: str
