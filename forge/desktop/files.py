@@ -29,9 +29,7 @@ DEPTH_LIMIT = 64
 PATH_LIMIT = 3072
 """Bytes of a path in a state: with the folder in which it is laid out again it has to stay below the kernel's 4,096."""
 _ESCAPED_LIMIT = 240
-_LEASE_PATIENCE = (
-    2.0  # seconds that a program of the guest has to give back a lease on a file, as the kernel asks it to
-)
+_LEASE_PATIENCE = 2.0  # seconds that a program of the guest has to give back a lease on a file
 _NAME_LIMIT = 255  # bytes of a name, on every file system that a home lies on
 
 EXCLUDED = (

@@ -120,9 +120,7 @@ def each_folder(
         OSError: a folder was moved meanwhile, so that the way back is lost.
     """
     here = os.dup(folder)
-    above: list[
-        tuple[tuple[int, int], list[str]]
-    ] = []  # of each folder on the way down: which it is, what is to do in it
+    above: list[tuple[tuple[int, int], list[str]]] = []  # on the way down: which folder, what is to do in it
     try:
         pending = visit(here)
         while pending or above:
