@@ -42,10 +42,8 @@ def round_(
     from forge.desktop.limits import slot_limits
     from forge.records import Settings
     from rounds.register import choose
-    from skills.loading import require_known
 
     slot_limits(Settings())  # what is wrong there, or with the skills, is told before Prefect starts
-    require_known(skill or [])
     chosen = choose(skill or [])
     if dry_run:
         _preview(chosen, tasks, skill or [], number, even, as_json)
