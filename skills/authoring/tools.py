@@ -271,7 +271,7 @@ class Toolbox:
             shown = [_shown(d.task, room, more) for d in draws]
         text = "\n\n".join(f"Draw {n}:\n{text}" for n, text in enumerate(shown, args.first))
         if not self.bag.draft.needs_rubric():
-            text = _below_it(text, self._empty(draws, args.first))
+            text = _lines(text, self._empty(draws, args.first))
         return Result(text, fitted=bool(args.names))
 
     async def _look(self, args: Look) -> Result:
@@ -337,7 +337,7 @@ class Toolbox:
         remarks = await write_rubric(self.model, self.bag.draft, workflow, draws, note=note, subject=self.subject)
         lines = [json.dumps(c.mapping(), ensure_ascii=False) for c in self.bag.draft.rubric]
         text = "The rubric's writer has written:\n" + "\n".join(f"- {line}" for line in lines)
-        return _below_it(text, remarks, self._empty(draws))
+        return _lines(text, remarks, self._empty(draws))
 
     def _empty(self, draws: Sequence[Draw], first: int = 0) -> str:
         """A warning of criteria that have no instances in some of the draws."""
@@ -345,7 +345,7 @@ class Toolbox:
         return "\n".join(f"Warning: {line}; there it grades nothing." for line in found)
 
 
-def _below_it(*parts: str) -> str:
+def _lines(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
