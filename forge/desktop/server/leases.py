@@ -203,6 +203,7 @@ class Desk:
             raise
 
     async def _end(self, held: Held, why: str) -> None:
+        """Close a slot for good. One that does not close well is logged: whoever ends it goes on with the others."""
         held.closing = True
         try:
             async with held.changing:
@@ -211,6 +212,8 @@ class Desk:
                         call()
                 finally:
                     await self._close(held.slot)
+        except Exception:
+            log.exception("%s was not closed well", held.id)
         finally:
             self._held.pop(held.id, None)
             self._ended[held.id] = f"slot {held.id} is gone: {why}"

@@ -162,6 +162,48 @@ async def test_calls_without_end_do_not_keep_a_slot_from_being_closed() -> None:
     await desk.close()
 
 
+class BadlyClosing(FakeSlot):
+    """Is closed, and says that something went wrong meanwhile."""
+
+    def close(self) -> None:
+        super().close()
+        raise OSError("no such luck")
+
+
+class BadlyClosingPool(FakePool):
+    """Its slots do not close well."""
+
+    def acquire(self, guest: Guest, *what: Any, **more: Any) -> FakeSlot:
+        self.slots.append(BadlyClosing(guest=guest))
+        return self.slots[-1]
+
+
+async def test_leases_run_out_also_after_one_whose_slot_did_not_close_well(caplog: pytest.LogCaptureFixture) -> None:
+    pool = BadlyClosingPool()
+    desk = Desk(pool, 2, lease=0.2)  # type: ignore[arg-type]
+    watching = asyncio.ensure_future(desk.watch())
+    first, second = await desk.lend(Guest(), (), lease=0.1), await desk.lend(Guest(), (), lease=0.5)
+    assert await asyncio.to_thread(becomes, lambda: desk.ids == (), 5)
+    assert not watching.done()
+    assert [slot.closed for slot in pool.slots] == [True, True]
+    said = [record.getMessage() for record in caplog.records if record.exc_info]
+    assert said == [f"{held.id} was not closed well" for held in (first, second)]
+    watching.cancel()
+    await desk.close()
+
+
+async def test_a_desk_is_closed_though_its_slots_do_not_close_well() -> None:
+    pool = BadlyClosingPool()
+    desk = Desk(pool, 2)  # type: ignore[arg-type]
+    for _ in range(2):
+        await desk.lend(Guest(), ())
+    await desk.close()
+    assert [slot.closed for slot in pool.slots] == [True, True]
+    assert desk.ids == ()
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        desk._closers.submit(print)
+
+
 def test_release_is_safe_to_repeat(served: Callable[..., str], fake_pool: FakePool) -> None:
     connection = Connection(served(), TOKEN)
     slot = borrow(connection)
