@@ -13,11 +13,7 @@ from pathlib import Path
 
 from forge.records import InputError, Settings
 from skills.language.located import nearest
-from skills.language.models import fields_of
-from skills.language.problems import Problems
 from skills.language.reader import read_workflow
-from skills.language.solution import StepTemplate
-from skills.language.template import Record
 from skills.workflow import Workflow
 
 FOLDER = Path(__file__).parent / "library"
@@ -74,24 +70,10 @@ def load(where: str | Path) -> Workflow:
     if path.is_dir():
         path = path / "workflow.yaml"
     if path.is_file():
-        return _read(path)
+        return read_workflow(path)
     known = {each.parent.name: each for each in library()}
     if str(where) in known:
-        return _read(known[str(where)])
+        return read_workflow(known[str(where)])
     if path.suffix in (".yaml", ".yml") or "/" in str(where):
         raise InputError("there is no such file", file=path, mend="give a workflow file, its folder, or a skill id")
     raise InputError(f"there is no skill {str(where)!r}", mend=nearest(str(where), known))
-
-
-def _read(path: Path) -> Workflow:
-    """Read a workflow; a move's arguments are known by their names even where their values hold expressions."""
-    workflow, problems = read_workflow(path), Problems()
-    for solution in workflow.solutions.values():
-        for step in solution.steps.leaves():
-            if isinstance(step, StepTemplate) and step.known is not None and isinstance(step.value, Record):
-                names = fields_of(step.known.args)
-                for name, value in step.value.fields.items():
-                    if name not in names:
-                        problems.add(value.place, f"move {step.move}: there is no {name!r}", nearest(name, names))
-    problems.raise_any()
-    return workflow

@@ -17,7 +17,12 @@ from skills.language.problems import Problems
 
 
 def check_fields(
-    model: type[BaseModel], fields: Mapping[str, Located], place: Place, what: str, problems: Problems
+    model: type[BaseModel],
+    fields: Mapping[str, Located],
+    place: Place,
+    what: str,
+    problems: Problems,
+    keys: Mapping[str, Place] | None = None,
 ) -> None:
     """Check a mapping's values against the fields of a model.
 
@@ -27,8 +32,10 @@ def check_fields(
         place: where the whole stands.
         what: for messages: "preparer calc.workbook".
         problems: where complaints go.
+        keys: where the keys stand; None: where their values stand.
     """
-    whole = Located(dict(fields), place, {key: value.place for key, value in fields.items()})
+    places = {key: value.place for key, value in fields.items()} if keys is None else dict(keys)
+    whole = Located(dict(fields), place, places)
     try:
         model.model_validate(whole.plain())
     except ValidationError as error:
@@ -85,7 +92,8 @@ def _note(model: type[BaseModel], whole: Located, fault: Any, what: str, problem
     if not holds_expression(found):
         got = repr(found.plain())
         got = got if len(got) <= 60 else got[:57] + "..."
-        problems.add(found.place, f"{what}: {_dotted(path)}: {fault['msg']} (got {got})")
+        where = f"{_dotted(path)}: " if path else ""
+        problems.add(found.place, f"{what}: {where}{fault['msg']} (got {got})")
 
 
 def _step(found: Located, step: Any) -> Located | None:

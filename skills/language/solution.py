@@ -15,7 +15,7 @@ from forge.harness.moves import Move
 from forge.records import JSON, Channel, InputError, Solution, Step
 from skills.language.functions import plain_text
 from skills.language.located import Located, Place, nearest
-from skills.language.models import holds_expression
+from skills.language.models import check_fields, holds_expression
 from skills.language.problems import Problems
 from skills.language.shapes import ANY, Shape
 from skills.language.template import Record, Sequence, Template, compile_list, compile_template
@@ -176,9 +176,13 @@ def _step(step: Located, moves: Mapping[str, Move], script: ReadScript) -> StepT
         raise step.key_place(name).error(
             f"there is no move {name!r}", nearest(name, [*moves, "bash", "python", "answer"])
         )
-    template = StepTemplate(name, compile_template(value), step.place, known=moves.get(name))
+    known, own = moves.get(name), Problems()
+    template = StepTemplate(name, compile_template(value), step.place, known=known)
+    if known is not None and isinstance(value.value, dict):
+        check_fields(known.args, value.value, value.place, f"move {name}", own, value.keys)
+    own.raise_any()
     if not holds_expression(value):
-        template.check(value.plain())
+        template.check(value.plain())  # what is no mapping, and the branches of a union
     return template
 
 

@@ -9,6 +9,9 @@ from forge.records import InputError
 from skills import WorkflowError
 
 # what is wrong; the text that is replaced; by what; a text that stands in the faulty line; part of the message; of the mend
+LINES = "    - key:\n        kees:\n          ${topic}\n"
+LACKS = '{rename_item: {name: "${topic}"}}'
+MANY = '{key: {keys: "${topic}", repeat: often}}'
 BLOCK = '{when: "${rows > 5}", do: [{key: {kees: "${topic}"}}]}'
 
 FAULTS = [
@@ -67,6 +70,12 @@ FAULTS = [
     ("move in a terminal solution", "  terminal:\n", "  terminal:\n    - {key: a}\n", "key: a", "no step of a terminal", None),
     ("hybrid without windows", "  gui:\n", "  hybrid:\n    - {bash: ls}\n  gui:\n", "- {bash: ls}", "has no gui", "use both"),
     ("unknown argument of a move", "- {click: {name:", "- {click: {nmae:", "nmae", "move click: there is no 'nmae'", "name"),
+    ("unknown argument on a line of its own", "  gui:\n", f"  gui:\n{LINES}", "kees:", "move key: there is no 'kees'", "keys"),
+    ("missing argument of a move", "  gui:\n", "  gui:\n    - {rename_item: {name: a}}\n", "{name: a}", "'to' is missing", "to"),
+    ("missing beside an expression", "  gui:\n", f"  gui:\n    - {LACKS}\n", "rename", "'to' is missing", "it needs name, to"),
+    ("wrong literal beside an expression", "  gui:\n", f"  gui:\n    - {MANY}\n", "{key:", "move key: repeat: ", None),
+    ("wrong bare literal", "  gui:\n", "  gui:\n    - {row: [a]}\n", "{row:", "move row: name: ", "a bare value is its name"),
+    ("move without its arguments", "  gui:\n", "  gui:\n    - {scale_image: {}}\n", "scale_image", "width or height", None),
     ("unknown argument in a block", "  gui:\n", f"  gui:\n    - {BLOCK}\n", "kees", "move key: there is no 'kees'", "keys"),
     ("step with two keys", "  gui:\n", "  gui:\n    - {key: Up, type: x}\n", "key: Up", "a step has one key", None),
     ("step that is a text", "  gui:\n", "  gui:\n    - save\n", "- save", "must be a mapping", None),
@@ -118,12 +127,17 @@ def test_the_small_workflow_has_no_fault(write):
 
 
 def test_all_faults_are_shown_at_once(write):
-    path = write(("[3, 9]", "[9, 3]"), ("must: test.said", "must: test.sad"), ("sum(sheet", "sum(shet"))
+    path = write(
+        ("[3, 9]", "[9, 3]"),
+        ("must: test.said", "must: test.sad"),
+        ("sum(sheet", "sum(shet"),
+        ('{name: "${names.file}.json"}', '{nmae: "${names.file}.json"}'),
+    )
     with pytest.raises(WorkflowError) as caught:
         skills.load(path)
     assert [p.line for p in caught.value.problems] == sorted(p.line for p in caught.value.problems)
-    assert len(caught.value.problems) == 3
-    assert str(caught.value).count(f"{path}:") == 3
+    assert len(caught.value.problems) == 4
+    assert str(caught.value).count(f"{path}:") == 4
 
 
 def test_a_cycle_is_named(write):
