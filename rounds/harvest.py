@@ -55,7 +55,8 @@ async def harvest(
     """Walk what was not walked yet, and make the pairs.
 
     Args:
-        workshop: the open resources; `settings.slots` bounds the desktops open at once.
+        workshop: the open resources; `settings.slots` bounds the walks at once, which are on desktops of this machine, and
+            `slot_count` the episodes that are watched.
         apps: only through these applications; all if empty.
         progress: told about every walk, and every application's pairs.
         most: at most so many walks an application.
@@ -73,7 +74,7 @@ async def harvest(
     tasks = _tasks(workshop, apps, oracle)
     watched = await run_items(
         workshop.warehouse, "harvest", [Item(f"oracle {task.id}", task) for task in tasks], partial(watch_one, workshop),
-        limit=workshop.settings.slots, progress=progress, stage="oracle's screens",
+        limit=workshop.slot_count, progress=progress, stage="oracle's screens",
     )  # fmt: skip
     tally = Tally(tally.done + watched.done, tally.skipped + watched.skipped, tally.faults | watched.faults)
     names = list(dict.fromkeys([*(walk.app for walk in chosen), *(app for task in tasks for app in task.apps)]))

@@ -17,7 +17,7 @@ from forge.harness.grounding import tours
 from forge.records import DesktopError, InputError, Settings
 from rounds import scenes
 from rounds.harvest import Desk, harvest
-from rounds.items import Silent
+from rounds.items import Silent, Tally
 from rounds.walks import Walk, walks
 from rounds.workshop import Workshop
 from warehouse import grounding
@@ -74,6 +74,20 @@ def test_pages_are_full_of_named_things():
     assert form.count("<label") >= 12
     assert form.count("<button") == 3
     assert table.count('<a href="#">') >= 12 + 14
+
+
+def test_walks_are_bounded_by_this_machine_and_watched_episodes_by_wherever_slots_are(tmp_path, monkeypatch):
+    limits = {}
+
+    async def noted(*_, limit, stage, **more):
+        limits[stage] = limit
+        return Tally()
+
+    monkeypatch.setattr(rounds.harvest, "run_items", noted)
+    monkeypatch.setattr(Workshop, "slot_count", 32)
+    with Workshop(Settings(home=tmp_path, slots=2)) as workshop:
+        asyncio.run(harvest(workshop, most=0))
+    assert limits == {"screens": 2, "oracle's screens": 32}
 
 
 @pytest.mark.desktop
