@@ -146,14 +146,14 @@ def lay(
         owner: user and group that what is written belongs to; those of this process if None.
 
     Raises:
-        InputError: a path is not below the home, or a name in it is too long.
+        InputError: a path is not below the home, or a name in it is too long; nothing is written.
         DesktopError: a path leads through a link or a file or to a folder, or the disk is full. A file is either written
             whole or not at all.
     """
+    named = [(parts_of(file[0]), file) for file in files]
     root = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        for path, data, mode, is_folder in files:
-            parts = parts_of(path)
+        for parts, (path, data, mode, is_folder) in named:
             folder = _open_folder(root, parts if is_folder else parts[:-1], path, stamp, owner)
             try:
                 if is_folder:

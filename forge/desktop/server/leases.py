@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from forge.desktop.box import NO_LAYERS, Layers
+from forge.desktop.files import parts_of
 from forge.desktop.lease import SILENCE
+from forge.desktop.slot import _clock_bytes
 from forge.records.errors import DesktopError
 from forge.records.guest import Guest
 
@@ -147,10 +149,17 @@ class Desk:
         return held
 
     async def reset(self, name: str, guest: Guest, files: Sequence[File], layers: Layers) -> Held:
-        """Another new slot under the same name; the old one is closed first. Raises GoneError when it is released
-        meanwhile, and as `lend`.
+        """Another new slot under the same name; the old one is closed first.
+
+        Raises:
+            InputError: the guest's clock cannot be so, or a file's path is none in the home; the old slot stays.
+            GoneError: it is released meanwhile.
+            DesktopError: as `lend`; the guest's time zone is unknown, and the old slot stays.
         """
         held = self.held(name)
+        _clock_bytes(guest)
+        for path, *_ in files:
+            parts_of(path)
         held.busy += 1
         try:
             async with held.changing:

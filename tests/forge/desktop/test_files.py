@@ -64,9 +64,10 @@ def test_a_stamp_is_given_to_all(home: Path) -> None:
     ],
 )
 def test_paths_out_of_the_home_are_refused(home: Path, path: str) -> None:
-    with pytest.raises(InputError):
-        lay(home, [(path, b"x", 0o644, False)])
-    assert not list(home.iterdir())
+    for before in ([], [("~/first", b"x", 0o644, False)]):
+        with pytest.raises(InputError):
+            lay(home, [*before, (path, b"x", 0o644, False)])
+        assert not list(home.iterdir())
 
 
 def test_what_cannot_be_laid_leaves_nothing_in_the_way_of_the_next(home: Path, put: Put) -> None:

@@ -134,6 +134,28 @@ async def test_a_reset_that_fails_ends_the_slot_whatever_it_met() -> None:
     await desk.close()
 
 
+@pytest.mark.parametrize(
+    ("guest", "path", "kind", "said"),
+    [
+        (Guest(clock="9999-12-31T23:59:59"), "~/a.txt", InputError, "too far from now"),
+        (Guest(), "~/../x", InputError, "no path below the guest's home"),
+        (Guest(timezone="No/Where"), "~/a.txt", DesktopError, "No/Where"),
+    ],
+)
+async def test_a_reset_to_what_cannot_be_leaves_the_slot_as_it_is(
+    guest: Guest, path: str, kind: type[Exception], said: str
+) -> None:
+    pool = SlowPool()
+    desk = Desk(pool, 1)  # type: ignore[arg-type]
+    held = await desk.lend(Guest(), ())
+    files = [("~/first", b"x", 0o644, False), (path, b"x", 0o644, False)]
+    with pytest.raises(kind, match=said):
+        await desk.reset(held.id, guest, files, NO_LAYERS)
+    assert desk.held(held.id).slot is pool.slots[0]  # type: ignore[comparison-overlap]
+    assert [slot.closed for slot in pool.slots] == [False]
+    await desk.close()
+
+
 async def test_a_slot_that_nobody_waits_for_any_more_is_closed() -> None:
     pool = SlowPool()
     desk = Desk(pool, 1)  # type: ignore[arg-type]
