@@ -205,10 +205,12 @@ class SlotPool:
             self._closed = True
             self._changed.notify_all()
         self._maker.join()
-        for slot in (*self._spares, *(slot for _, slot in self._prepared.values())):
+        with self._changed:  # whoever is on his way through `acquire` finds none that is being closed
+            left = [*self._spares, *(slot for _, slot in self._prepared.values())]
+            self._spares.clear()
+            self._prepared.clear()
+        for slot in left:
             _close(slot)
-        self._spares.clear()
-        self._prepared.clear()
 
     def _give_back(self) -> None:
         with self._changed:
@@ -218,7 +220,9 @@ class SlotPool:
     def _take_prepared(self, key: str) -> Slot | None:
         with self._changed:
             self._orders = [order for order in self._orders if order.key != key]  # not begun: quicker made here
-            self._changed.wait_for(lambda: self._working != key)
+            self._changed.wait_for(lambda: self._closed or self._working != key)
+            if self._closed:
+                raise DesktopError("the pool of slots is closed")
             _, slot = self._prepared.pop(key, (None, None))
         return self._fit(slot)
 

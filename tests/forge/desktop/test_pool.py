@@ -6,15 +6,16 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from forge.desktop.box import Layers
+from forge.desktop.box import NO_LAYERS, Layers
 from forge.desktop.health import Health
 from forge.desktop.limits import SLOT
-from forge.desktop.pool import SlotPool
+from forge.desktop.pool import SlotPool, _Order
 from forge.desktop.recycling import Inspector, Recycling
 from forge.desktop.slot import Slot
 from forge.records import DesktopError, Guest, InputError
@@ -207,6 +208,79 @@ def test_who_waits_for_a_slot_is_told_that_the_pool_is_closed(tmp_path: Path) ->
         assert not said
     waiting.join(5)
     assert said == ["the pool of slots is closed"]
+
+
+class Made:
+    """A slot that was made beforehand of nothing."""
+
+    guest, layers = Guest(), NO_LAYERS
+
+    def __init__(self) -> None:
+        self.closed = 0
+        self.when_closed: Callable[[], object] = lambda: None
+
+    def set_clock(self, at: str) -> None:
+        """It has none."""
+
+    def lay(self, files: object) -> None:
+        """It has no home."""
+
+    def on_close(self, call: Callable[[], None]) -> None:
+        """Nobody is told."""
+
+    def close(self) -> None:
+        self.closed += 1
+        self.when_closed()
+
+
+def test_who_waits_for_a_slot_being_prepared_is_told_that_the_pool_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, begun, go_on = Made(), threading.Event(), threading.Event()
+
+    def build(*_: object) -> Made:
+        begun.set()
+        assert go_on.wait(10)
+        return made
+
+    monkeypatch.setattr(SlotPool, "_build", build)
+    monkeypatch.setattr(SlotPool, "_open", lambda *_: made)
+    monkeypatch.setattr(Inspector, "why_not", lambda *_: None)
+    pool = SlotPool(root=tmp_path)
+    pool.expect(Guest())
+    assert begun.wait(10)
+    got: list[object] = []
+
+    def wait() -> None:
+        try:
+            got.append(pool.acquire(Guest()))
+        except DesktopError as error:
+            got.append(error.message)
+
+    waiting, closing = threading.Thread(target=wait), threading.Thread(target=pool.close)
+    waiting.start()
+    assert becomes(lambda: pool._free == 0), "it waits for what is being made"
+    closing.start()
+    assert becomes(lambda: pool._closed)
+    go_on.set()
+    waiting.join(10)
+    closing.join(10)
+    assert got == ["the pool of slots is closed"]
+    assert made.closed == 1
+
+
+def test_what_is_being_closed_is_handed_to_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Inspector, "why_not", lambda *_: None)
+    one, two, three = made = [Made() for _ in range(3)]
+    order = _Order(Guest(), (), NO_LAYERS)
+    taken: list[object] = []
+    pool = SlotPool(root=tmp_path, spares=0)
+    pool._spares += [one, two]  # type: ignore[list-item]
+    pool._prepared[order.key] = order, three  # type: ignore[assignment]
+    one.when_closed = lambda: taken.append(pool._take_spare(order))
+    pool.close()
+    assert taken == [None]
+    assert [slot.closed for slot in made] == [1, 1, 1]
 
 
 def test_two_at_once_do_not_meet(tmp_path: Path) -> None:
