@@ -15,6 +15,7 @@ import secrets
 import stat
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
@@ -29,7 +30,7 @@ DEPTH_LIMIT = 64
 PATH_LIMIT = 3072
 """Bytes of a path in a state: with the folder in which it is laid out again it has to stay below the kernel's 4,096."""
 _ESCAPED_LIMIT = 240
-_LEASE_PATIENCE = 2.0  # seconds that a program of the guest has to give back a lease on a file
+_LEASE_PATIENCE = 2.0  # seconds a snapshot, in all, that programs of the guest have to give back leases on files
 _NAME_LIMIT = 255  # bytes of a name, on every file system that a home lies on
 
 EXCLUDED = (
@@ -182,13 +183,13 @@ def snapshot(home: Path, put: Callable[[bytes], str], laid: Mapping[str, bytes] 
 
     Raises:
         ExhaustedError: more than ENTRY_LIMIT entries, TOTAL_LIMIT bytes, DEPTH_LIMIT levels or PATH_LIMIT bytes of a path;
-            or a program of the guest keeps a lease (fcntl) on a file.
+            or programs of the guest do not soon give back their leases (fcntl) on files.
         DesktopError: something cannot be read.
     """
     entries: list[FileEntry] = []
     root = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        _walk(root, (), entries, put, [0])
+        _walk(root, (), entries, put, _Taken())
     finally:
         os.close(root)
     if laid:
@@ -269,8 +270,16 @@ def _without(entries: list[FileEntry], laid: Mapping[str, bytes]) -> list[FileEn
     return [entry for entry in kept if entry.path not in hulls or entry.path in needed]
 
 
+@dataclass
+class _Taken:
+    """What a snapshot has taken: bytes of content, and seconds that it waited for leases."""
+
+    content: int = 0
+    waited: float = 0.0
+
+
 def _walk(
-    folder: int, parents: tuple[str, ...], entries: list[FileEntry], put: Callable[[bytes], str], total: list[int]
+    folder: int, parents: tuple[str, ...], entries: list[FileEntry], put: Callable[[bytes], str], taken: _Taken
 ) -> None:
     if len(parents) > DEPTH_LIMIT:
         raise ExhaustedError(f"the guest's home is nested deeper than {DEPTH_LIMIT} folders; its state cannot be kept")
@@ -296,13 +305,13 @@ def _walk(
                 try:
                     before = len(entries)
                     entries.append(FileEntry(path=path, kind="folder", mode=mode))
-                    _walk(child, shown, entries, put, total)
+                    _walk(child, shown, entries, put, taken)
                 finally:
                     os.close(child)
                 if len(entries) == before + 1 and "/".join(shown) in _HULLS:
                     entries.pop()
             elif stat.S_ISREG(facts.st_mode):
-                entries.append(_file_entry(raw, folder, path, mode, put, total))
+                entries.append(_file_entry(raw, folder, path, mode, put, taken))
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -335,21 +344,20 @@ def _readable(names: Iterable[bytes]) -> dict[bytes, str]:
     return written
 
 
-def _file_entry(
-    raw: bytes, folder: int, path: str, mode: int, put: Callable[[bytes], str], total: list[int]
-) -> FileEntry:
+def _file_entry(raw: bytes, folder: int, path: str, mode: int, put: Callable[[bytes], str], taken: _Taken) -> FileEntry:
     # O_NONBLOCK: neither a pipe put in the file's place since stat nor a lease that the guest holds may block the open
-    deadline = time.monotonic() + _LEASE_PATIENCE
     while True:
         try:
             fd = _open_readable(raw, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, folder, mode)
             break
         except BlockingIOError:
-            if time.monotonic() > deadline:
+            if taken.waited > _LEASE_PATIENCE:
                 raise ExhaustedError(
                     f"{path} is kept locked by a program of the guest; its state cannot be kept"
                 ) from None
+            began = time.monotonic()
             time.sleep(0.02)
+            taken.waited += time.monotonic() - began
     try:
         facts = os.fstat(fd)
         if not stat.S_ISREG(facts.st_mode):
@@ -363,8 +371,8 @@ def _file_entry(
         os.close(fd)
     if len(data) > FILE_LIMIT:
         return FileEntry(path=path, size=len(data), mode=mode)
-    total[0] += len(data)
-    if total[0] > TOTAL_LIMIT:
+    taken.content += len(data)
+    if taken.content > TOTAL_LIMIT:
         raise ExhaustedError(f"the guest's home holds more than {TOTAL_LIMIT >> 20} MiB; its state cannot be kept")
     content = bytes(data)
     return FileEntry(path=path, sha256=put(content), size=len(content), mode=mode)

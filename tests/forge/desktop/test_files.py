@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -220,6 +221,22 @@ def test_a_file_on_which_the_guest_has_a_lease(
         finally:
             holder.kill()
     assert paths(snapshot(home, put)) == ["~/held"]
+
+
+def test_leases_are_waited_for_only_so_long_in_all(home: Path, put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_LEASE_PATIENCE", 0.5)
+    with ExitStack() as stack:
+        for number in range(4):  # each gives its lease back 0.2 s after it is asked to
+            file = home / f"held{number}"
+            file.write_text("x")
+            command = [sys.executable, "-c", HOLDER, str(file), "gives"]
+            holder = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE))
+            stack.callback(holder.kill)
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(ExhaustedError, match=r"~/held[23] is kept locked"):
+            snapshot(home, put)
+    assert len(paths(snapshot(home, put))) == 4
 
 
 def test_odd_names_survive(home: Path, put: Put, blobs: dict[str, bytes], tmp_path: Path) -> None:
