@@ -110,8 +110,6 @@ def _add_pool(app: FastAPI, desk: Desk) -> None:
     async def create(order: wire.SlotOrder) -> wire.SlotFacts:
         """A new slot with files in its home. 429 when all are lent, 409 with the digests of unknown layers."""
         files = [file.file() for file in order.files]
-        if order.lease is not None:
-            bounds.within("lease", order.lease, 0, bounds.LONGEST_LEASE)
         return _facts(await desk.lend(order.guest, files, _layers(order.layers), order.lease))
 
     @app.post("/v1/expect", status_code=204)
@@ -220,17 +218,11 @@ def _add_desktop(app: FastAPI, desk: Desk) -> None:
     @app.post("/v1/slots/{slot}/settle")
     async def settle(slot: str, order: wire.SettleOrder) -> wire.Waited:
         """Wait until the last action's effect is on the screen."""
-        how = order.model_dump()
-        bounds.waits(**how)
-        return wire.Waited(seconds=await desk.do(slot, lambda s: s.settle(None, **how)))
+        return wire.Waited(seconds=await desk.do(slot, lambda s: s.settle(None, **order.model_dump())))
 
     @app.post("/v1/slots/{slot}/act")
     async def act(slot: str, order: wire.ActOrder) -> wire.ActAnswer:
         """One canonical action: look up what it meets, carry it out, wait for its effect, observe."""
-
-        bounds.within("output_limit", order.output_limit, 0, bounds.MOST_OUTPUT)
-        if order.settle is not None:
-            bounds.waits(**order.settle.model_dump())
 
         def perform(s: Slot) -> wire.ActAnswer:
             settle = None if order.settle is None else acting.Settle(**order.settle.model_dump())
@@ -264,7 +256,6 @@ def _add_desktop(app: FastAPI, desk: Desk) -> None:
     @app.post("/v1/slots/{slot}/exec")
     async def execute(slot: str, order: wire.ExecOrder) -> wire.ExecAnswer:
         """Run a command in the slot's persistent shell."""
-        bounds.within("output_limit", order.output_limit, 0, bounds.MOST_OUTPUT)
 
         def perform(s: Slot) -> wire.ExecAnswer:
             if order.restart:
@@ -395,10 +386,6 @@ async def _problem(_request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(body.model_dump(mode="json"), _STATUS[kind])
 
 
-async def _not_understood(_request: Request, error: Exception) -> JSONResponse:
+async def _not_understood(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    message = f"{where}: {first['msg']} (the server speaks version {wire.VERSION})"
-    body = wire.Failure(error=wire.Problem(kind="refused", message=message))
-    return JSONResponse(body.model_dump(mode="json"), 422)
+    return await _problem(request, InputError(wire.refusal(error.errors()[0])))

@@ -1,50 +1,35 @@
-"""What a request may ask for: numbers within bounds, arguments that a method takes. All else is bad input, before it acts."""
+"""What an order leaves open: the arguments of a method of `Input`, and of a question. All else is bad input, before it acts."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from forge.desktop.input import Input
+from forge.desktop.server.wire import ShortWait, refusal
 from forge.records.errors import InputError
 
-LONGEST_WAIT = 120.0
-"""Seconds that a request may let the screen, or a key, be waited for."""
-LONGEST_LEASE = 7 * 86400.0
-MOST_OUTPUT = 16 << 20
-"""Bytes of a command's output; written as JSON it stays below what the server keeps of answers."""
-_INPUT = {"button": (1, 9), "count": (0, 100), "dx": (-10_000, 10_000), "dy": (-10_000, 10_000)}
+_STEPS = Annotated[int, Field(ge=-10_000, le=10_000)]
+_INPUT: dict[str, Any] = {
+    "button": Annotated[int, Field(ge=1, le=9)],
+    "count": Annotated[int, Field(ge=0, le=100)],
+    "dx": _STEPS,
+    "dy": _STEPS,
+    "seconds": ShortWait,
+}
+"""Arguments that have bounds, whatever the method."""
 _ASK = ("self", "what", "do", "timeout")
-
-
-def within(name: str, value: float, low: float, high: float) -> None:
-    """Raises InputError when a number is below `low`, above `high`, or none."""
-    if not low <= value <= high:
-        raise InputError(f"{name} = {value:g}, which is not between {low:g} and {high:g}")
-
-
-def waits(**seconds: float) -> None:
-    """Raises InputError when one of these times is below 0 or above LONGEST_WAIT."""
-    for name, value in seconds.items():
-        within(name, value, 0, LONGEST_WAIT)
 
 
 def input_arguments(what: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a method of `Input`, of the types that it takes. Raises InputError when they are others."""
     try:
-        taken = vars(_arguments_of(what)(**arguments))
-    except (ValidationError, TypeError) as error:
-        said = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": str(error)}
-        raise InputError(f"{': '.join(map(str, (what, *said['loc'], said['msg'])))}") from None
-    for name, value in taken.items():
-        if name in _INPUT:
-            within(name, value, *_INPUT[name])
-        elif name == "seconds":
-            waits(seconds=value)
-    return taken
+        return vars(_arguments_of(what)(**arguments))
+    except ValidationError as error:
+        raise InputError(f"{what}: {refusal(error.errors()[0])}") from None
 
 
 def ask_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -58,7 +43,7 @@ def ask_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
 @functools.cache
 def _arguments_of(what: str) -> type[BaseModel]:
     method = getattr(Input, what)
-    types = get_type_hints(method)
+    types = get_type_hints(method) | _INPUT
     fields: dict[str, Any] = {
         name: (types[name], ... if each.default is inspect.Parameter.empty else each.default)
         for name, each in inspect.signature(method).parameters.items()

@@ -5,9 +5,10 @@ Pictures are PNG in base64. Paths are the guest's, `~/...`. Times are seconds un
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import Base64Bytes, BaseModel, ConfigDict, Field
+from pydantic import Base64Bytes, BaseModel, ConfigDict, Field, ValidationError
 
 from forge.desktop import acting
 from forge.desktop.health import Finding, Health
@@ -15,18 +16,35 @@ from forge.desktop.screen import Screenshot
 from forge.desktop.windows import Pane, Window
 from forge.records.action import Action
 from forge.records.artifact import FileEntry
+from forge.records.errors import InputError
 from forge.records.fingerprint import Fingerprint
 from forge.records.guest import Guest
 from forge.records.trajectory import Element
 
 VERSION = 1
 """Raised with every change that an older client or server would not understand."""
+LONGEST_LEASE = 7 * 86400.0
+MOST_OUTPUT = 16 << 20
+"""Bytes of a command's output; written as JSON it stays below what the server keeps of answers."""
+ShortWait = Annotated[float, Field(ge=0, le=120)]
+"""Seconds that a request may let the screen, or a key, be waited for."""
+_BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
 
 
 class Wire(BaseModel):
     """Base of all messages."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Order(Wire):
+    """Base of what a client asks for. On either side one that is not well made is bad input, and names its field."""
+
+    def __init__(self, /, **fields: Any):
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise InputError(refusal(error.errors()[0])) from None
 
 
 class Problem(Wire):
@@ -79,13 +97,15 @@ class StartOf(Wire):
     path: str | None = None
 
 
-class SlotOrder(Wire):
+class SlotOrder(Order):
     """A slot that is wanted."""
 
     guest: Guest = Guest()
     files: tuple[FileBody, ...] = ()
     layers: LayerNames = LayerNames()
-    lease: float | None = Field(None, gt=0, description="seconds without a call after which it is taken back")
+    lease: float | None = Field(
+        None, gt=0, le=LONGEST_LEASE, description="seconds without a call after which it is taken back"
+    )
 
 
 class Announcement(SlotOrder):
@@ -119,7 +139,7 @@ class Versions(Wire):
     fingerprint: Fingerprint
 
 
-class LaunchOrder(Wire):
+class LaunchOrder(Order):
     """An application to start and wait for."""
 
     app: str
@@ -127,18 +147,18 @@ class LaunchOrder(Wire):
     timeout: float = Field(60.0, gt=0, le=600)
 
 
-class ClockOrder(Wire):
+class ClockOrder(Order):
     """Let the guest's clock begin now, at this local time; at the guest's own if None."""
 
     at: str | None = None
 
 
-class SettleOrder(Wire):
+class SettleOrder(Order):
     """How the screen is waited for."""
 
-    first: float = 0.6
-    quiet: float = 0.3
-    timeout: float = 8.0
+    first: ShortWait = 0.6
+    quiet: ShortWait = 0.3
+    timeout: ShortWait = 8.0
 
 
 class Waited(Wire):
@@ -200,14 +220,14 @@ class Seen(Wire):
     elements: tuple[Element, ...] | None = Field(None, description="the accessibility tree, if it was asked for")
 
 
-class ActOrder(Wire):
+class ActOrder(Order):
     """One canonical action; with what is to be done around it."""
 
     action: Action
     find: bool = Field(False, description="look up what the pointer meets")
     settle: SettleOrder | None = SettleOrder()
     seconds_left: float | None = None
-    output_limit: int = acting.OUTPUT_LIMIT
+    output_limit: int = Field(acting.OUTPUT_LIMIT, ge=0, le=MOST_OUTPUT)
     known: str = Field("", description="SHA-256 of a picture the client has")
 
 
@@ -223,7 +243,7 @@ class ActAnswer(Wire):
     settle_ms: float
 
 
-class InputOrder(Wire):
+class InputOrder(Order):
     """Raw input in pixels: a method of `forge.desktop.input.Input` with its arguments."""
 
     what: str = Field(pattern="^(move|click|press|release|drag|scroll|type|key|down|up|hold|position)$")
@@ -237,12 +257,12 @@ class Place(Wire):
     y: int
 
 
-class ExecOrder(Wire):
+class ExecOrder(Order):
     """A command for the slot's persistent shell, or its restart."""
 
     command: str = ""
     timeout: float = Field(60.0, gt=0, le=3600)
-    output_limit: int = 100_000
+    output_limit: int = Field(100_000, ge=0, le=MOST_OUTPUT)
     restart: bool = False
 
 
@@ -255,7 +275,7 @@ class ExecAnswer(Wire):
     truncated: bool = False
 
 
-class AskOrder(Wire):
+class AskOrder(Order):
     """A question to the supervisor in the slot's box, see `forge/desktop/inside/supervisor.py`."""
 
     what: str
@@ -269,7 +289,7 @@ class Said(Wire):
     answer: Any
 
 
-class FilesOrder(Wire):
+class FilesOrder(Order):
     """Files to be laid into the home."""
 
     files: tuple[FileBody, ...]
@@ -290,7 +310,7 @@ class Listing(Wire):
     folders: tuple[str, ...]
 
 
-class StartOrder(Wire):
+class StartOrder(Order):
     """Applications to open beforehand."""
 
     start: tuple[StartOf, ...]
@@ -324,6 +344,13 @@ class Renewal(Wire):
     """Slots whose leases are to begin anew; the answer names those that are still held."""
 
     slots: tuple[str, ...]
+
+
+def refusal(fault: Mapping[str, Any]) -> str:
+    """What is wrong, for a person: one of pydantic's faults with its field, and with the value that is out of bounds."""
+    where = ".".join(str(part) for part in fault["loc"])
+    value = f" = {fault['input']:g}" if fault["type"] in _BOUNDS else ""
+    return f"{where}{value}: {fault['msg']}"
 
 
 def picture(shot: Screenshot, known: str = "") -> Picture:
