@@ -25,8 +25,8 @@ from forge.harness.moves.general import (
     press,
 )
 from forge.harness.moves.hands import Hands
-from forge.harness.moves.installed import installed
-from forge.harness.moves.lists import ExpandArgs, RowArgs, expand, row
+from forge.harness.moves.installed import Entry, installed
+from forge.harness.moves.lists import ROW_ROLES, ExpandArgs, RowArgs, expand, row
 from forge.records import Element
 from forge.records.guest import USER
 
@@ -39,6 +39,9 @@ writes an entry for it and looks it up before GLib has noticed the new file (abo
 
 OPENS = 10.0
 """Seconds in which a program's window appears."""
+
+LISTS = 2.0
+"""Seconds in which the dialog of a program lists the installed applications."""
 
 
 class MakeFileArgs(MoveArgs):
@@ -159,7 +162,7 @@ class OpenWithArgs(ItemArgs):
 
 @move("open_with", OpenWithArgs)
 def open_with(hands: Hands, args: OpenWithArgs) -> Acts:
-    """Open a file of the folder in view with a program: one of the installed applications, else by its command line."""
+    """Open a file of the folder in view with a program: one of the applications that are listed, else by its command line."""
     dialog, known = "Choose Application", {window.id for window in hands.slot.windows()}
 
     def opened() -> bool:
@@ -170,10 +173,7 @@ def open_with(hands: Hands, args: OpenWithArgs) -> Acts:
     entry = installed(args.command)
     for _ in range(TRIES):
         yield from context_menu_on(hands, lambda: item(hands, args.name), ("Open With...",), opens=dialog, fx=0.05)
-        if entry is not None:
-            yield from expand(hands, ExpandArgs(name=entry.group, within=dialog))
-            yield from row(hands, RowArgs(name=entry.name, within=dialog))
-        else:
+        if entry is None or not (yield from _choose(hands, entry, dialog)):
             field = partial(hands.look, None, "text", app=APP, within=dialog)
             yield hands.click(hands.find("Custom Command Line", "page tab", app=APP, within=dialog), until=field)
             hands.wait(field, "no field for a command appeared")
@@ -182,3 +182,20 @@ def open_with(hands: Hands, args: OpenWithArgs) -> Acts:
         if hands.becomes(opened, OPENS):
             return
     raise MoveError(f"{args.command!r} shows no window for {args.name!r}, {TRIES} times tried, {OPENS:g} s each")
+
+
+def _choose(hands: Hands, entry: Entry, dialog: str) -> Acts:
+    """Choose an installed application from the dialog's list; returns whether it is listed, which on another machine than this
+    one it need not be.
+    """
+
+    def listed(name: str) -> bool:
+        return bool(hands.becomes(lambda: hands.look(name, ROW_ROLES, app=APP, within=dialog), LISTS))
+
+    if not listed(entry.group):
+        return False
+    yield from expand(hands, ExpandArgs(name=entry.group, within=dialog))
+    if not listed(entry.name):
+        return False
+    yield from row(hands, RowArgs(name=entry.name, within=dialog))
+    return True

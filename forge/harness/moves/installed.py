@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 
 ENTRIES = Path("/usr/share/applications")
-"""Where applications say how they are shown; the system's, which slots see read-only."""
+"""Where applications say how they are shown; the system's, which slots of this machine see read-only. A slot of another machine
+sees that machine's, so what is found here may not be shown there."""
 
 GROUPS = {
     "Utility": "Accessories",

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from forge.harness.moves import files_items
+from forge.harness.moves.installed import Entry
+
 pytestmark = pytest.mark.desktop
 
 FILES = [
@@ -75,3 +78,19 @@ def test_things_are_made_dragged_linked_deleted_and_given_rights(play_for_real: 
     assert (home / "Documents/b.txt").stat().st_mode & 0o777 == 0o700
     assert not (home / "Documents/c.txt").exists()
     assert not (home / ".local/share/Trash/files/c.txt").exists()
+
+
+def test_what_the_slots_machine_does_not_list_is_opened_by_its_command_line(
+    play_for_real: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = {"mousepad": Entry("Notes of this machine", "Accessories"), "xfce4-terminal -x less": Entry("Less", "Games")}
+    monkeypatch.setattr(files_items, "installed", here.get)
+    play_for_real(
+        [
+            {"open_with": {"name": "a.txt", "command": "mousepad", "title": "*a.txt - Mousepad"}},
+            {"switch_window": "Documents"},
+            {"open_with": {"name": "b.txt", "command": "xfce4-terminal -x less"}},
+        ],
+        files=FILES,
+        start=[("files", "~/Documents")],
+    ).check()
