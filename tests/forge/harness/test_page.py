@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import re
 import subprocess
@@ -14,6 +15,10 @@ import openpyxl
 import pytest
 
 from forge.harness.moves import MOVES
+from forge.records import Settings
+from rounds.register import Wish, choose, register
+from rounds.round import run_round
+from rounds.workshop import Workshop
 
 from .test_moves_calc import PATH, book
 
@@ -27,15 +32,35 @@ def snippet(mark: str) -> str:
     return str(found)
 
 
+def run_script(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the page's script from a file `play_one.py` in a folder."""
+    script = folder / "play_one.py"
+    script.write_text(snippet("SlotEnvironment("))
+    return subprocess.run([sys.executable, str(script)], cwd=folder, capture_output=True, text=True)
+
+
 def test_the_script_that_plays_a_task_is_whole(tmp_path: Path) -> None:
     """Here there is no task yet; that is as far as it goes without one."""
-    script = tmp_path / "play_one.py"
-    script.write_text(snippet("SlotEnvironment("))
-    lint = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F", str(script)]
+    done = run_script(tmp_path)
+    lint = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F", str(tmp_path / "play_one.py")]
     assert subprocess.run(lint, capture_output=True).returncode == 0
-    done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "no accepted task is solved in windows yet: run `forge round`\n"
+
+
+@pytest.mark.desktop
+def test_the_script_plays_an_accepted_task_to_its_end(tmp_path: Path) -> None:
+    with Workshop(Settings(slots=1)) as workshop:
+        wish = Wish(choose(["files.json.change-setting"]), tasks=1, round=1)
+        report = asyncio.run(run_round(workshop, register(workshop.warehouse, wish)))
+        assert (report.accepted, report.faults) == (1, {})
+        (row,) = workshop.warehouse.list_tasks(accepted=True)
+        instruction = workshop.warehouse.task(row["id"]).instruction
+    done = run_script(tmp_path)
+    assert done.returncode == 0, done.stderr
+    *said, ended_by, status, turns = done.stdout.splitlines()
+    assert ("\n".join(said), ended_by, status) == (instruction, "done", "success")
+    assert re.fullmatch(r"[1-9]\d* turns", turns)
 
 
 @pytest.fixture
