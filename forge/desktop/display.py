@@ -17,7 +17,8 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, wait
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -40,6 +41,7 @@ _TIMEOUT = 20.0
 _RETURN = 5.0  # seconds in which a window manager that has ended is to be back
 _PAUSE = 1.0  # seconds between two starts of one, so that a program that ends it over and over keeps nobody busy
 _SIGNALLED = 128  # exit codes from here on: killed by a signal, as bubblewrap tells it
+_COOKIE_READ = 3.0  # seconds after which a connection has read its cookie, for that is the first thing it does
 _COOKIE = "/run/xauthority"
 _FOLDER = "/run/openbox"
 _LIMITS = Limits(process_memory_mb=1536, processes=64, file_mb=64)
@@ -106,26 +108,30 @@ class Display:
         return tuple(process.pid for process in (self._server, self._manager) if process is not None)
 
     def connect(self) -> Any:
-        """A python-xlib connection (`Xlib.display.Display`); the caller closes it."""
+        """A python-xlib connection (`Xlib.display.Display`); the caller closes it.
+
+        While a program has grabbed the server this waits, until the display ends at the latest; other displays do not.
+        """
         from Xlib import display
 
-        return self.authorized(lambda: display.Display(self.name))
+        made: Future[Any] = Future()
+
+        def make() -> None:
+            try:
+                made.set_result(display.Display(self.name))
+            except BaseException as error:
+                made.set_exception(error)
+
+        with self._connecting():
+            with self._own_cookie():
+                threading.Thread(target=make, name="forge-connect", daemon=True).start()
+                wait((made,), _COOKIE_READ)
+            return made.result()
 
     def authorized(self, connect: Callable[[], T]) -> T:
         """Call `connect` while $XAUTHORITY names this display's cookie: both X libraries look for it only there."""
-        with _environment:
-            before = os.environ.get("XAUTHORITY")
-            os.environ["XAUTHORITY"] = str(self.cookie)
-            try:
-                return connect()
-            except Exception as error:
-                self.alive()
-                raise DesktopError(f"no connection to display {self.name}: {error}") from error
-            finally:
-                if before is None:
-                    del os.environ["XAUTHORITY"]
-                else:
-                    os.environ["XAUTHORITY"] = before
+        with self._connecting(), self._own_cookie():
+            return connect()
 
     def alive(self) -> None:
         """Raises DesktopError when the X server or the window manager has died; waits for one that is just coming back."""
@@ -149,6 +155,27 @@ class Display:
         self.cookie.unlink(missing_ok=True)
         if (self._folder / "openbox").exists():
             remove(self._folder / "openbox")
+
+    @contextlib.contextmanager
+    def _connecting(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            self.alive()
+            raise DesktopError(f"no connection to display {self.name}: {error}") from error
+
+    @contextlib.contextmanager
+    def _own_cookie(self) -> Iterator[None]:
+        with _environment:
+            before = os.environ.get("XAUTHORITY")
+            os.environ["XAUTHORITY"] = str(self.cookie)
+            try:
+                yield
+            finally:
+                if before is None:
+                    del os.environ["XAUTHORITY"]
+                else:
+                    os.environ["XAUTHORITY"] = before
 
     def _start_server(self) -> None:
         Path("/tmp/.X11-unix").mkdir(mode=0o1777, exist_ok=True)

@@ -7,7 +7,9 @@ import os
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy
@@ -128,6 +130,27 @@ def test_a_picture_is_what_the_screen_shows(display: Display) -> None:
     assert picture.getpixel((99, 50)) != (0x33, 0x66, 0x99)
     screen.close()
     connection.close()
+
+
+def test_a_grabbed_server_holds_up_no_other_display(display: Display, tmp_path: Path) -> None:
+    from Xlib import error
+
+    grabbed = Display(tmp_path, 640, 480)
+    holder = grabbed.connect()
+    holder.grab_server()
+    holder.sync()
+    with ThreadPoolExecutor(2) as pool:
+        try:
+            stuck = pool.submit(grabbed.connect)
+            time.sleep(0.3)
+            pool.submit(display.connect).result(15).close()
+            assert not stuck.done()
+        finally:
+            grabbed.close()
+        with pytest.raises(DesktopError, match="died"):
+            stuck.result(10)
+    with pytest.raises(error.ConnectionClosedError):
+        holder.close()
 
 
 @pytest.mark.parametrize("size", [(1, 1), (7, 3), (640, 480)])
