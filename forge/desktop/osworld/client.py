@@ -330,7 +330,7 @@ class OSWorldSlot(Slot):
 
     def _is_up(self, app: str, name: str | None, before: set[str]) -> bool:
         titles = [window.title for window in self.windows()]
-        if not any(_names(title, name) if name else title not in before for title in titles):
+        if not any(_shows(title, name, before) for title in titles):
             return False
         return app != "calc" or self.cell("A1") is not None
 
@@ -474,6 +474,13 @@ def _command(app: str, place: str | None) -> list[str]:
     if app == "calc":  # ours tells it how a text table is read, else a dialog asks
         return [*COMMANDS[app][:1], *find_app(app).command(place)[1:]]
     return [*COMMANDS[app], *([] if place is None else [place])]
+
+
+def _shows(title: str, name: str | None, before: set[str]) -> bool:
+    """Whether a title may be that of the window waited for: one that was there before must name the file with its suffix."""
+    if title in before:
+        return name is not None and name in title
+    return name is None or _names(title, name)
 
 
 def _names(title: str, name: str) -> bool:

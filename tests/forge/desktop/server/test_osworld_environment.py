@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import openpyxl
 import pytest
@@ -93,6 +95,21 @@ def test_a_title_names_a_file_with_or_without_its_suffix(title: str, name: str, 
     from forge.desktop.osworld.client import _names
 
     assert _names(title, name) is names
+
+
+@pytest.mark.parametrize(
+    ("title", "name", "shows"),
+    [
+        ("report.ods - LibreOffice Calc", "report.ods", True),
+        ("report - Files", "report.ods", False),
+        ("[report] (imported)-1.0 - GIMP", "report.ods", False),
+        ("Documents", None, False),
+    ],
+)
+def test_a_window_that_was_there_before_names_the_whole_file(title: str, name: str | None, shows: bool) -> None:
+    machine: Any = SimpleNamespace(windows=lambda: [SimpleNamespace(title=title)], cell=lambda ref: ref)
+    assert OSWorldSlot._is_up(machine, "calc", name, before={title}) is shows
+    assert OSWorldSlot._is_up(machine, "calc", name, before={"another"})
 
 
 def test_a_picture_and_a_text_table_get_ready(environment: OSWorldEnvironment) -> None:
