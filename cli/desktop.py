@@ -188,7 +188,8 @@ def record(
 
 
 def from_here(path: str | None, files: Sequence[Path]) -> tuple[str | None, dict[str, Path]]:
-    """What a new desktop's application opens, as a path of its home; and which files of this machine lie where in it.
+    """What a new desktop's application opens, as a path of its home, None for the home itself or for nothing; and which files
+    of this machine lie where in it.
 
     Raises:
         InputError: no such file, two of one name, or a path of the home at which nothing will lie.
@@ -209,6 +210,8 @@ def from_here(path: str | None, files: Sequence[Path]) -> tuple[str | None, dict
     if path is None or hosts:
         return path and f"~/Documents/{Path(path).name}", laid
     there = path.rstrip("/")
+    if there == "~":  # the home itself, which is what opens where nothing is named
+        return None, laid
     if not any(
         name == there or name.startswith(f"{there}/") for name in [*laid, *(f"~/{name}" for name in settings())]
     ):

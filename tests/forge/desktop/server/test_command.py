@@ -193,6 +193,8 @@ def test_what_a_desktop_is_given_lies_in_its_documents(tmp_path: Path) -> None:
     assert from_here(str(book), [book, note]) == ("~/Documents/b.ods", laid)
     assert from_here("~/.gtkrc-2.0", []) == ("~/.gtkrc-2.0", {})
     assert from_here(None, []) == (None, {})
+    for home in ("~", "~/"):
+        assert from_here(home, [book]) == (None, {"~/Documents/b.ods": book})
 
 
 def _ip(*arguments: str) -> None:
