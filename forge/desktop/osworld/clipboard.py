@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import threading
-import time
 from typing import Any
 
 from forge.records.errors import DesktopError
@@ -65,10 +65,12 @@ class Clipboard:
         return self._pasted or ""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Let go of it. The display may have ended before."""
+        from Xlib import error
+
         os.write(self._woken, b"x")
         self._thread.join()
-        with self._lock:
+        with self._lock, contextlib.suppress(error.ConnectionClosedError, OSError):
             self._connection.close()
         os.close(self._wake)
         os.close(self._woken)
@@ -76,16 +78,14 @@ class Clipboard:
     def _run(self) -> None:
         from Xlib import error
 
-        while True:
-            readable, _, _ = select.select([self._connection.fileno(), self._wake], [], [], 1.0)
-            if self._wake in readable and b"x" in os.read(self._wake, 64):
-                return
-            try:
+        with contextlib.suppress(error.ConnectionClosedError, OSError, ValueError):  # the display has ended
+            while True:
+                readable, _, _ = select.select([self._connection.fileno(), self._wake], [], [], 1.0)
+                if self._wake in readable and b"x" in os.read(self._wake, 64):
+                    return
                 with self._lock:
                     while self._connection.pending_events():
                         self._handle(self._connection.next_event())
-            except (error.ConnectionClosedError, OSError):
-                time.sleep(0.1)  # the display ended; `close` comes soon
 
     def _handle(self, event: Any) -> None:
         from Xlib import X

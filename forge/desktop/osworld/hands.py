@@ -40,7 +40,7 @@ class Hands:
         return json.dumps(answer).encode()
 
     def close(self) -> None:
-        """Let go of the clipboard. May be called twice."""
+        """Let go of the clipboard, once no call waits for the display any more. May be called twice."""
         with self._lock:
             self._closed = True
             if self._clipboard is not None:

@@ -47,7 +47,8 @@ class GuestError(Exception):
 
 
 class Link:
-    """Starts the worker in a slot's box and speaks with it. `close` before the slot is closed.
+    """Starts the worker in a slot's box and speaks with it. `close` after the slot is closed: until then a call of a
+    program may wait for its display, and `close` for that call.
 
     Raises:
         DesktopError: the worker did not come up.

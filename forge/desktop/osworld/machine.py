@@ -128,5 +128,7 @@ class Machine:
             recording, self._recording = self._recording[0], None
             with contextlib.suppress(DesktopError):
                 recording.close()
-        self.link.close()
-        self.slot.close()
+        try:
+            self.slot.close()  # first: whoever waits for a display that a program has grabbed is set free by its end
+        finally:
+            self.link.close()

@@ -237,6 +237,29 @@ def test_a_stopped_worker_holds_up_neither_its_neighbours_nor_the_servers_end(tm
     assert list((tmp_path / "home/slots").glob("slot-*")) == []
 
 
+GRAB = """
+import ctypes, time
+x = ctypes.CDLL("libX11.so.6")
+x.XOpenDisplay.restype = ctypes.c_void_p
+display = ctypes.c_void_p(x.XOpenDisplay(None))
+x.XGrabServer(display)
+x.XSync(display, 0)
+open("/tmp/grabbed", "w").close()
+time.sleep(600)
+"""
+
+
+def test_a_grabbed_display_holds_up_no_reset(machine: Machine) -> None:
+    machine.upload("/tmp/grab.py", GRAB.encode())
+    machine.http.post("/setup/launch", json={"command": ["python3", "/tmp/grab.py"]})
+    assert becomes(lambda: machine.file("/tmp/grabbed").status_code == 200)
+    copy = ["python3", "-c", "import pyperclip; pyperclip.copy('x')"]
+    machine.http.post("/setup/launch", json={"command": copy})
+    time.sleep(2)
+    assert seconds(machine.reset) < 15
+    assert machine.shell("echo well")["output"] == "well\n"
+
+
 def test_what_a_guest_cannot_answer_for_is_read_by_the_host(machine: Machine) -> None:
     data = os.urandom(2 * MIB + 5)
     machine.upload("/home/user/Documents/result.bin", data)
