@@ -228,7 +228,7 @@ def _add_files(app: FastAPI, machine: Machine, threads: Threads) -> None:
         if path is None:
             return JSONResponse({"error": "file_path is required"}, 400)
         try:
-            data = await threads.ask(lambda: _read_home(machine, path))
+            data = await threads.read(lambda: _read_home(machine, path))
             if data is not None:
                 return Response(data, media_type="application/octet-stream")
             pieces = await threads.ask(lambda: machine.link.read(path))

@@ -12,11 +12,12 @@ T = TypeVar("T")
 
 
 class Threads:
-    """Waits for blocking calls of three kinds, each in threads of its own."""
+    """Waits for blocking calls of four kinds, each in threads of its own."""
 
     def __init__(self) -> None:
         self._asking = ThreadPoolExecutor(16, thread_name_prefix="forge-osworld-ask")
         self._looking = ThreadPoolExecutor(4, thread_name_prefix="forge-osworld-look")
+        self._reading = ThreadPoolExecutor(4, thread_name_prefix="forge-osworld-read")
         self._caring = ThreadPoolExecutor(1, thread_name_prefix="forge-osworld-care")
 
     async def ask(self, call: Callable[[], T]) -> T:
@@ -26,6 +27,10 @@ class Threads:
     async def look(self, call: Callable[[], T]) -> T:
         """What the host sees and does on the display by itself."""
         return await _in(self._looking, call)
+
+    async def read(self, call: Callable[[], T]) -> T:
+        """What the host reads of the home by itself: neither the worker nor a grabbed display holds it up."""
+        return await _in(self._reading, call)
 
     async def care(self, call: Callable[[], T]) -> T:
         """Reset and end, by which all else is set free."""
@@ -38,7 +43,7 @@ class Threads:
 
     def close(self) -> None:
         """Begin nothing more; what runs ends by itself once the machine is closed."""
-        for pool in (self._asking, self._looking, self._caring):
+        for pool in (self._asking, self._looking, self._reading, self._caring):
             pool.shutdown(wait=False, cancel_futures=True)
 
 
