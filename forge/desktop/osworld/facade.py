@@ -18,12 +18,11 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, StreamingResponse
 
-from forge.desktop.box import HOME as USERS_HOME
 from forge.desktop.limits import SLOT, Limits
 from forge.desktop.osworld import windows
 from forge.desktop.osworld.form import Form, read_form
 from forge.desktop.osworld.frames import PIECE
-from forge.desktop.osworld.layer import HOME
+from forge.desktop.osworld.layer import HOME, below_home
 from forge.desktop.osworld.link import GuestError
 from forge.desktop.osworld.machine import Machine
 from forge.desktop.osworld.order import Order, read_order
@@ -354,11 +353,11 @@ def _read_home(machine: Machine, path: str) -> bytes | None:
 
     That is so for what is absent, lies behind a link, or is larger than `forge.desktop.files.FILE_LIMIT`.
     """
-    home = next((home for home in ("~", USERS_HOME, HOME) if path.startswith(f"{home}/")), None)
-    if home is None or "$" in path:
+    below = below_home(path)
+    if below is None or "$" in path:
         return None
     with contextlib.suppress(OSError, ValueError, InputError):
-        return read_file(machine.slot.home, "~" + path[len(home) :])
+        return read_file(machine.slot.home, below)
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from forge.desktop.box import HOME as USERS_HOME
 from forge.desktop.box import Layers
 from forge.desktop.inside import osworld as inside
 from forge.desktop.place import cached
@@ -21,6 +22,12 @@ COMMANDS = {
 """Commands of OSWorld's machine, and what they are here."""
 GUEST = "/opt/forge/python/0/osworld_guest.py"
 _PROGRAMS = {"guest.py": "osworld_guest.py", "pyautogui.py": "pyautogui.py", "pyperclip.py": "pyperclip.py"}
+
+
+def below_home(path: str) -> str | None:
+    """A path below the home, by whichever of its names, as "~/..."; None for any other."""
+    home = next((home for home in ("~", USERS_HOME, HOME) if path.startswith(f"{home}/")), None)
+    return None if home is None else "~" + path[len(home) :]
 
 
 def osworld_layers() -> Layers:

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 from forge.desktop.limits import SLOT, Limits
-from forge.desktop.osworld.layer import HOME, osworld_layers
+from forge.desktop.osworld.layer import below_home, osworld_layers
 from forge.desktop.osworld.link import Link
 from forge.desktop.osworld.tree import to_xml
 from forge.desktop.recording import Recording
@@ -93,7 +93,7 @@ class Machine:
         facts = self.link.ask("what", path=path)
         if facts["kind"] is None:
             raise FileNotFoundError(path)
-        below = self._below_home(facts["path"])
+        below = below_home(facts["path"])
         suffix = path.rpartition(".")[2].lower()
         application = next((name for name, suffixes in _OPENERS.items() if suffix in suffixes), None)
         if facts["kind"] == "directory":
@@ -102,12 +102,6 @@ class Machine:
             self.link.ask("start", command=["xdg-open", facts["path"]])
         else:
             self.slot.launch(application, below)
-
-    def _below_home(self, path: str) -> str | None:
-        for home in ("/home/alex", HOME):
-            if path.startswith(f"{home}/"):
-                return "~" + path[len(home) :]
-        return None
 
     def _open(self) -> None:
         self.slot = Slot.open(

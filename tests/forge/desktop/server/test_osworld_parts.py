@@ -14,6 +14,7 @@ import pytest
 from forge.desktop.display import Display
 from forge.desktop.osworld.clipboard import Clipboard
 from forge.desktop.osworld.facade import create_facade
+from forge.desktop.osworld.layer import below_home
 from forge.records import DesktopError
 
 
@@ -26,6 +27,21 @@ def test_a_clipboard_is_let_go_of_after_its_displays_end(tmp_path: Path) -> None
     display.close()
     clipboard.close()
     assert not clipboard._thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    ("path", "below"),
+    [
+        ("~/a/b", "~/a/b"),
+        ("/home/user/a", "~/a"),
+        ("/home/alex/a/~/b", "~/a/~/b"),
+        ("/home/user", None),
+        ("/home/users/a", None),
+        ("/etc/hostname", None),
+    ],
+)
+def test_a_path_below_the_home(path: str, below: str | None) -> None:
+    assert below_home(path) == below
 
 
 async def test_a_file_of_the_home_waits_for_neither_commands_nor_pictures(tmp_path: Path) -> None:
