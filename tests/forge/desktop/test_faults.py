@@ -15,6 +15,7 @@ import pytest
 
 from forge.desktop import apps, files
 from forge.desktop import slot as slots
+from forge.desktop.health import below
 from forge.desktop.slot import Slot
 from forge.desktop.sweep import sweep
 from forge.records import DesktopError, ExhaustedError, Guest
@@ -74,14 +75,6 @@ def test_a_death_under_a_slot_is_noticed(tmp_path: Path, victim: str) -> None:
     assert os.listdir(tmp_path / "slots") == []
 
 
-def below(pid: int) -> list[int]:
-    """A process and all that it has started, as the host numbers them."""
-    found = [pid]
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        found += [each for child in task.read_text().split() for each in below(int(child))]
-    return found
-
-
 @pytest.mark.parametrize(
     ("open_terminal", "how", "blamed"),
     [
@@ -99,9 +92,9 @@ def test_an_application_that_a_terminal_window_may_have_killed_is_the_agents_doi
             slot.launch("terminal")
         slot.shell.run("sleep 60 &")
         slot.alive()
-        (editor,) = (pid for pid in below(slot.pids[2]) if Path(f"/proc/{pid}/comm").read_text() == "mousepad\n")
+        (editor,) = (pid for pid in below([slot.pids[2]]) if Path(f"/proc/{pid}/comm").read_text() == "mousepad\n")
         os.kill(editor, how)
-        assert becomes(lambda: editor not in below(slot.pids[2]))
+        assert becomes(lambda: editor not in below([slot.pids[2]]))
         with pytest.raises(DesktopError, match="editor died") as caught:
             slot.alive()
         assert type(caught.value) is blamed
