@@ -180,15 +180,7 @@ async def test_a_home_that_holds_more_than_can_be_kept_is_no_fault_and_earns_not
 async def test_a_model_may_think_for_longer_than_a_lease(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     part = await _one_part(workshop, SKILL, "terminal")
     monkeypatch.setattr("forge.desktop.lease.SILENCE", 1.0)
-    respond, thought = OracleTeacher.respond, []
-
-    async def slow(teacher: OracleTeacher, view: View) -> Response:
-        if not thought:
-            await asyncio.sleep(3.0)
-            thought.append(True)
-        return await respond(teacher, view)
-
-    monkeypatch.setattr(OracleTeacher, "respond", slow)
+    thought = _slow_at_first(monkeypatch, 3.0)
     _, rows = await rollout(workshop, [part])
     assert thought == [True]
     assert [row["reward"] for row in rows] == [1.0]
@@ -201,15 +193,7 @@ async def test_an_oracle_that_is_watched_may_think_for_longer_than_a_lease(
 ) -> None:
     part = await _one_part(workshop, "calc.sheet.rename-sheet", "gui")
     monkeypatch.setattr("forge.desktop.lease.SILENCE", 3.0)
-    respond, thought = OracleTeacher.respond, []
-
-    async def slow(teacher: OracleTeacher, view: View) -> Response:
-        if not thought:
-            await asyncio.sleep(8.0)
-            thought.append(True)
-        return await respond(teacher, view)
-
-    monkeypatch.setattr(OracleTeacher, "respond", slow)
+    thought = _slow_at_first(monkeypatch, 8.0)
     writes = await watch_one(workshop, part.task)
     assert thought == [True]
     with workshop.warehouse.begin() as session:
@@ -311,6 +295,21 @@ async def test_a_workflow_that_breaks_at_a_draw(workshop: Workshop, tmp_path: Pa
     assert warehouse.tasks_of_round(1, broken.version) == []
     assert [task["skill"] for task in warehouse.list_tasks()] == ["files.folder.gather-by-type"]
     assert warehouse.claims.state("materialize", Ticket(1, broken, 0).item.key) == "free"
+
+
+def _slow_at_first(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[bool]:
+    """Let the oracle think about its first answer for so long. Gives a list that holds True once it has."""
+    respond = OracleTeacher.respond
+    thought: list[bool] = []
+
+    async def slow(teacher: OracleTeacher, view: View) -> Response:
+        if not thought:
+            await asyncio.sleep(seconds)
+            thought.append(True)
+        return await respond(teacher, view)
+
+    monkeypatch.setattr(OracleTeacher, "respond", slow)
+    return thought
 
 
 async def _one_part(workshop: Workshop, skill: str, harness: str) -> Part:
