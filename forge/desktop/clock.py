@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from forge.desktop import inside
 from forge.desktop.place import cached
-from forge.records.errors import DesktopError
+from forge.records.errors import DesktopError, InputError
 from forge.records.guest import Guest
 
 CLOCK_FILE = "/run/forge/clock"
@@ -56,6 +56,7 @@ def clock_bytes(guest: Guest) -> bytes:
     """The clock file's content at which the guest's clock begins now and runs on.
 
     Raises:
+        InputError: the time is too far from now.
         DesktopError: the guest's time zone is unknown.
     """
     try:
@@ -63,5 +64,10 @@ def clock_bytes(guest: Guest) -> bytes:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         mend = "use an IANA name such as Europe/Berlin"
         raise DesktopError(f"time zone {guest.timezone!r} is unknown", mend=mend) from None
-    begins = guest.now.replace(tzinfo=zone).timestamp()  # by way of UTC: summer time may differ between then and now
-    return struct.pack("qq", round((begins - time.time()) * 1e9), 0)
+    try:
+        begins = guest.now.replace(
+            tzinfo=zone
+        ).timestamp()  # by way of UTC: summer time may differ between then and now
+        return struct.pack("qq", round((begins - time.time()) * 1e9), 0)
+    except (struct.error, OverflowError):
+        raise InputError(f"the guest's clock cannot show {guest.clock}: it is too far from now") from None

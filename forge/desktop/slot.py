@@ -18,7 +18,6 @@ import logging
 import os
 import signal
 import socket
-import struct
 import subprocess
 import threading
 import time
@@ -239,7 +238,7 @@ class Slot:
             guest = self.guest if at is None else Guest(**{**self.guest.model_dump(), "clock": at})
         except ValueError as error:
             raise InputError(f"{at!r} is no time for the guest's clock", mend="write 2026-03-16T09:30:00") from error
-        content = _clock_bytes(guest)
+        content = clock.clock_bytes(guest)
         self.guest = guest
         with open(self._claim.folder / "clock", "r+b", buffering=0) as file:
             file.write(content)  # in place: the box has the file mapped
@@ -545,7 +544,7 @@ class Slot:
             self._enclosure = enclosure = Enclosure(self.limits, folder)
             lay_settings(self.home)
             chown_home(self.home, enclosure.user)
-            (folder / "clock").write_bytes(_clock_bytes(self.guest))
+            (folder / "clock").write_bytes(clock.clock_bytes(self.guest))
         except OSError as error:
             raise DesktopError(
                 f"the slot's home cannot be made: {error}", mend="free some space below FORGE_HOME"
@@ -697,13 +696,6 @@ class Slot:
             path.write_bytes(self.screenshot().png)
             return f" (screenshot: {path})"
         return ""
-
-
-def _clock_bytes(guest: Guest) -> bytes:
-    try:
-        return clock.clock_bytes(guest)
-    except (struct.error, OverflowError):
-        raise InputError(f"the guest's clock cannot show {guest.clock}: it is too far from now") from None
 
 
 def _how(code: int) -> str:

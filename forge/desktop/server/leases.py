@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from forge.desktop.box import NO_LAYERS, Layers
+from forge.desktop.clock import clock_bytes
 from forge.desktop.files import parts_of
 from forge.desktop.lease import SILENCE
-from forge.desktop.slot import _clock_bytes
 from forge.records.errors import DesktopError
 from forge.records.guest import Guest
 
@@ -157,7 +157,7 @@ class Desk:
             DesktopError: as `lend`; the guest's time zone is unknown, and the old slot stays.
         """
         held = self.held(name)
-        _clock_bytes(guest)
+        clock_bytes(guest)
         for path, *_ in files:
             parts_of(path)
         held.busy += 1
