@@ -111,6 +111,9 @@ def property_of(interface, name):
 
 
 def flags_of(states):
+    """Names of states; none of what has vanished, for which some answer with an empty list."""
+    if not states:
+        return []
     found = [name for bit, name in FLAGS if states[0] & bit]
     if not states[0] & (SENSITIVE | ENABLED):
         found.append("disabled")
@@ -156,7 +159,7 @@ class Look:
         ask(node, lambda states: self.on_states(node, parent, index, depth, role[0], states), ACCESSIBLE, "GetState")
 
     def on_states(self, node, parent, index, depth, role, states):
-        if states is None:
+        if not states:
             return  # it vanished, or its application does not answer; what is known of the rest still counts
         in_menu = role in MENU_ITEMS and parent["role"] == "menu"
         # page tabs lack "showing" in gtk, landmarks in Thunderbird; the states of gtk2's menu items are stale
@@ -491,7 +494,7 @@ def find_tables(frame):
         shown = []
         for way, (number, states, count) in zip(ways, zip(*(iter(answers(*questions)),) * 3, strict=True), strict=True):
             role = role_of(number)
-            if states is None or not (states[0] & SHOWING and states[0] & VISIBLE) or not count:
+            if not states or not (states[0] & SHOWING and states[0] & VISIBLE) or not count:
                 continue
             if role == "table" and count > MAX_CHILDREN:
                 found.append(way)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from forge.desktop import inside
 from forge.desktop.accessibility import at_point, cell_elements, elements, parse_ref
 from forge.desktop.windows import Window
 
@@ -114,3 +116,16 @@ def test_references_are_read(ref: str, place: tuple[int, int]) -> None:
 def test_what_is_no_reference_is_refused(ref: str) -> None:
     with pytest.raises(ValueError, match="no cell reference"):
         parse_ref(ref)
+
+
+@pytest.mark.parametrize("states", [None, []])
+def test_what_vanishes_while_it_is_looked_at_is_left_out(
+    states: list[int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(inside.__file__).parent))
+    from access import Look, flags_of
+
+    parent: dict[str, Any] = {"role": "frame", "children": {}}
+    Look().on_states(("app", "/node"), parent, 0, 1, "label", states)
+    assert parent["children"] == {}
+    assert flags_of(states) == []
