@@ -38,6 +38,7 @@ T = TypeVar("T")
 SERVER = "Xvfb"
 WINDOW_MANAGER = "openbox"
 _TIMEOUT = 20.0
+_ENDING = 0.5  # seconds in which a server that has hung up is seen to have ended
 _RETURN = 5.0  # seconds in which a window manager that has ended is to be back
 _PAUSE = 1.0  # seconds between two starts of one, so that a program that ends it over and over keeps nobody busy
 _SIGNALLED = 128  # exit codes from here on: killed by a signal, as bubblewrap tells it
@@ -46,6 +47,10 @@ _COOKIE = "/run/xauthority"
 _FOLDER = "/run/openbox"
 _LIMITS = Limits(process_memory_mb=1536, processes=64, file_mb=64)
 _environment = threading.Lock()
+
+
+class CutOffError(DesktopError):
+    """A connection to a display broke while its server lives on: another program of the display had it ended."""
 
 
 class Display:
@@ -142,6 +147,17 @@ class Display:
             if process is None or process.poll() is not None:
                 code = "it is closed" if process is None else f"exit code {process.returncode}"
                 raise DesktopError(f"the {what} of display {self.name} died ({code})")
+
+    def lost(self, cause: Exception) -> DesktopError:
+        """The error for a connection that broke: why the display has died, or a `CutOffError` when it lives."""
+        deadline = time.monotonic() + _ENDING
+        try:
+            while time.monotonic() < deadline:  # one that is just ending seems to live
+                self.alive()
+                time.sleep(0.02)
+        except DesktopError as error:
+            return error
+        return CutOffError(f"lost the connection to display {self.name}: {str(cause) or type(cause).__name__}")
 
     def close(self) -> None:
         """Kill both and remove what they left. May be called twice."""
@@ -303,6 +319,14 @@ class Display:
                     return
             if self._closed.wait(_PAUSE):
                 return
+
+
+def disconnect(connection: Any) -> None:
+    """Close a python-xlib connection, also one that is broken."""
+    try:
+        connection.close()
+    except Exception:  # it cannot say goodbye, for the server may have died before
+        connection.display.socket.close()
 
 
 def _ended_by_itself(manager: subprocess.Popen[bytes] | None) -> bool:

@@ -5,7 +5,6 @@ Characters that the keyboard has no key for are typed by putting them on a spare
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import math
 import threading
@@ -15,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from forge.desktop.display import Display
+from forge.desktop.display import Display, disconnect
 from forge.records.errors import DesktopError, InputError
 
 _ALIASES = {
@@ -179,8 +178,7 @@ class Input:
         """Disconnect. May be called twice."""
         with self._lock:
             if self._connection is not None:
-                with contextlib.suppress(Exception):  # the server may have died before
-                    self._connection.close()
+                disconnect(self._connection)
                 self._connection = None
 
     @contextmanager
@@ -201,8 +199,7 @@ class Input:
             try:
                 yield
             except (error.ConnectionClosedError, OSError) as lost:
-                self._display.alive()
-                raise DesktopError(f"lost the connection to display {self._display.name}: {lost}") from lost
+                raise self._display.lost(lost) from lost
 
     def _fake(self, kind: int, detail: int = 0, x: int = 0, y: int = 0) -> None:
         from Xlib.ext import xtest

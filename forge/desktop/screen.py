@@ -46,8 +46,7 @@ class Screen:
             try:
                 shot = self._source.grab(self._source.monitors[0])
             except Exception as error:
-                self._display.alive()
-                raise DesktopError(f"no screenshot of display {self._display.name}: {error}") from error
+                raise self._display.lost(error) from error
             # monitors[0] may hand out the same buffer next time
             return numpy.frombuffer(shot.raw, numpy.uint8).reshape(shot.height, shot.width, 4).copy()
 

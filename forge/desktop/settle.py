@@ -11,7 +11,6 @@ What it does NOT cover: a repaint that waits for a timer of the application, lon
 
 from __future__ import annotations
 
-import contextlib
 import select
 import threading
 import time
@@ -19,7 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from forge.desktop.activity import Activity
-from forge.desktop.display import Display
+from forge.desktop.display import Display, disconnect
 from forge.records.errors import DesktopError
 
 _POLL = 0.03  # seconds between two looks at a predicate
@@ -118,16 +117,14 @@ class Settler:
                 self._connection.damage_subtract(self._damage)
                 self._connection.flush()
         except (error.ConnectionClosedError, OSError) as lost:
-            self._display.alive()  # which it may say still of a server that is just ending
-            raise DesktopError(f"lost the connection to display {self._display.name}: {lost}") from lost
+            raise self._display.lost(lost) from lost
         return seen
 
     def close(self) -> None:
         """Disconnect. May be called twice."""
         with self._lock:
             if self._connection is not None:
-                with contextlib.suppress(Exception):  # the server may have died before
-                    self._connection.close()
+                disconnect(self._connection)
                 self._connection = None
 
 

@@ -5,9 +5,9 @@ FORGE_HOME/slots/<id>/ and is gone after `close`; after `kill -9` its processes 
 sweeps its folder.
 
 A DesktopError from here is a fault of the infrastructure, never of the agent, but for an ExhaustedError: the guest used up
-what it may use of the host, or ended an application by a program of its own. What it does NOT cover: a program of the agent's
-that was started otherwise than by the shell or from a terminal window that was seen, such as a macro, and one that makes an
-application crash or hang, are not told from a fault.
+what it may use of the host, or a program of its own ended an application or cut off a connection to the display. What it does
+NOT cover: a program of the agent's that was started otherwise than by the shell or from a terminal window that was seen, such
+as a macro, and one that makes an application crash or hang, are not told from a fault.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import logging
+import math
 import os
 import signal
 import socket
@@ -34,7 +35,7 @@ from forge.desktop.activity import Activity
 from forge.desktop.apps import APPS, App, app_of, find_app, lay_settings, settings
 from forge.desktop.box import HOME, NO_LAYERS, BoxPlan, Layers, chown_home
 from forge.desktop.channel import Channel
-from forge.desktop.display import Display
+from forge.desktop.display import CutOffError, Display
 from forge.desktop.enclosure import Enclosure
 from forge.desktop.health import Health, Watch, look
 from forge.desktop.input import Input
@@ -57,8 +58,10 @@ from forge.records.trajectory import Element
 log = logging.getLogger(__name__)
 LAUNCH_TIMEOUT = 60.0
 _POLL = 0.02
-_BY_HAND = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-"""What a program is ended with on purpose; the others tell of a crash."""
+_ENDING = 2.0
+"""Seconds in which what a program of the agent's has broken shows itself."""
+_BY_HAND = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP)
+"""What a program is ended or stopped with on purpose; the others tell of a crash."""
 _PROGRAMS = ("supervisor.py", "processes.py", "shell.py", "access.py", "wire.py", "roles.py", "session.xml")
 _ENVIRONMENT = {
     "XAUTHORITY": "/run/forge/xauthority",
@@ -146,7 +149,7 @@ class Slot:
         self._warm: int | None = None
         self._open_already: list[tuple[str, str | None]] = []
         self._stopped = False
-        self._foreign = False  # whether programs of the agent's own may have run since all was seen to be well
+        self._foreign = self._well = -math.inf  # when a program of the agent's own may have run, and when all was well
         self.launched = threading.Event()
         self._on_close: list[Callable[[], None]] = []
         self._born = time.monotonic()
@@ -377,7 +380,10 @@ class Slot:
         """
         for _, says in self.dead():
             raise self.blame(DesktopError(says))
-        self._foreign = self._runs_foreign()
+        if not self._stopped:
+            with contextlib.suppress(DesktopError):  # whoever asks next is told
+                self._runs_foreign()
+        self._well = time.monotonic()
 
     def blame(self, error: DesktopError) -> DesktopError:
         """The error to raise for one that this slot gave: an ExhaustedError if the guest brought it about."""
@@ -385,30 +391,39 @@ class Slot:
             return error
         blamed = self._enclosure.blame(error)
         closed = self._settler is None  # what fails then is no matter of the guest
-        if closed or isinstance(blamed, ExhaustedError) or not self._ended_by_agent():
+        if closed or isinstance(blamed, ExhaustedError) or not self._broken_by_agent(error):
             return blamed
-        return ExhaustedError(f"a program of the agent's own ended an application: {error.message}", mend=error.mend)
+        return ExhaustedError(f"a program of the agent's own broke the slot: {error.message}", mend=error.mend)
 
-    def _ended_by_agent(self) -> bool:
-        """Whether an application ended as a program of the agent's own can end it: killed from a terminal window (`bash` has
-        processes of its own), or cut off from a display that lives. A crash is told by its signal.
+    def _broken_by_agent(self, error: DesktopError) -> bool:
+        """Whether the slot broke as a program of the agent's own can break it: something was cut off from a display that
+        lives, or was killed from a terminal window (`bash` has processes of its own). A crash is told by its signal.
         """
+        deadline = time.monotonic() + _ENDING
         try:
-            self._screen_server.alive()
-            foreign = self.ask("foreign", timeout=5)
-            codes = [entry["code"] or 0 for entry in self.ask("apps", timeout=5)]
+            foreign, terminal = self._runs_foreign()
+            while foreign:
+                self._screen_server.alive()
+                codes = self.ask("codes", timeout=5)
+                if isinstance(error, CutOffError) or any(
+                    code > 0 or (terminal and -code in _BY_HAND) for code in codes
+                ):
+                    return True
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(0.05)  # what was cut off may not have ended yet
         except DesktopError:
-            return False
-        killed = foreign["terminal"] and any(-code in _BY_HAND for code in codes)
-        return killed or ((self._foreign or any(foreign.values())) and any(code > 0 for code in codes))
+            pass
+        return False
 
-    def _runs_foreign(self) -> bool:
-        if self._stopped:
-            return False
-        try:
-            return any(self.ask("foreign", timeout=5).values())
-        except DesktopError:
-            return self._foreign
+    def _runs_foreign(self) -> tuple[bool, bool]:
+        """Whether programs of the agent's own may run, or have run and nobody has seen since, after a while, that all is
+        well; and whether a terminal window was open.
+        """
+        found = self.ask("foreign", timeout=5)
+        if any(found.values()):
+            self._foreign = max(self._foreign, time.monotonic())
+        return self._well < self._foreign + _ENDING, found["terminal"]
 
     def dead(self) -> Iterator[tuple[str, str]]:
         """What has died since the slot was opened: "display", "supervisor" or "application", and how."""
@@ -521,12 +536,12 @@ class Slot:
 
     @contextlib.contextmanager
     def _command(self) -> Iterator[None]:
-        self._foreign = True
+        self._foreign = math.inf
         try:
             with self._use():
                 yield
         finally:
-            self._foreign = True  # again: what was seen meanwhile says nothing of the rest
+            self._foreign = time.monotonic()
 
     def _before_input(self) -> None:
         if self._settler is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from forge.desktop.display import Display
+from forge.desktop.display import Display, disconnect
 from forge.desktop.properties import MOST_NUMBERS, numbers, text
 from forge.records.errors import DesktopError
 
@@ -76,8 +76,7 @@ class Windows:
             try:
                 yield
             except (error.ConnectionClosedError, OSError) as lost:
-                self._display.alive()
-                raise DesktopError(f"lost the connection to display {self._display.name}: {lost}") from lost
+                raise self._display.lost(lost) from lost
 
     def _panes(self, X: Any, error: Any) -> list[Pane]:
         server = self._connection
@@ -123,6 +122,5 @@ class Windows:
         """Disconnect. May be called twice."""
         with self._lock:
             if self._connection is not None:
-                with contextlib.suppress(Exception):  # the server may have died before
-                    self._connection.close()
+                disconnect(self._connection)
                 self._connection = None

@@ -128,6 +128,14 @@ class Desktop:
             for pid, program in self.apps.items()
         ]
 
+    def do_codes(self):
+        """The exit codes of the applications and buses that have ended, negative for signals; also for buses that are stopped."""
+        codes = [self.processes.code(pid) for pid in (*self.apps, *self.buses.values())]
+        stopped = [
+            -signal.SIGSTOP for bus in self.buses.values() for pid in (bus, *children_of(bus)) if state_of(pid) == "T"
+        ]
+        return [*stopped, *(code for code in codes if code is not None)]
+
     def do_warm(self, argv, env=None):
         """Keep a LibreOffice warm, started but without a window; returns its pid once it waits."""
         pid = self.do_start([*argv, "--nodefault"], env)
@@ -228,6 +236,13 @@ def answers(bus):
     except (BusError, OSError):
         return False
     return True
+
+
+def state_of(pid):
+    """The letter of a process's state, see proc(5); empty when it has ended."""
+    with contextlib.suppress(OSError, IndexError):
+        return stat_of(pid)[0]
+    return ""
 
 
 def terminal_of(pid):

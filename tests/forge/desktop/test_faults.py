@@ -15,6 +15,7 @@ import pytest
 
 from forge.desktop import apps, files
 from forge.desktop import slot as slots
+from forge.desktop.display import CutOffError
 from forge.desktop.health import below
 from forge.desktop.slot import Slot
 from forge.desktop.sweep import sweep
@@ -104,8 +105,9 @@ def test_an_application_that_a_terminal_window_may_have_killed_is_the_agents_doi
     ("looked_at_since", "blamed"), [(True, DesktopError), (False, ExhaustedError)], ids=["before", "since"]
 )
 def test_an_exit_with_an_error_is_the_agents_doing_once_a_command_has_run(
-    tmp_path: Path, looked_at_since: bool, blamed: type[DesktopError]
+    tmp_path: Path, looked_at_since: bool, blamed: type[DesktopError], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(slots, "_ENDING", 0.0)  # what is broken shows at once
     with Slot.open(root=tmp_path) as slot:
         slot.shell.run("true")  # as files get their times before an episode
         if looked_at_since:
@@ -113,6 +115,62 @@ def test_an_exit_with_an_error_is_the_agents_doing_once_a_command_has_run(
         slot.ask("start", argv=["/bin/sh", "-c", "exit 3"])
         assert becomes(lambda: [each["code"] for each in slot.ask("apps")] == [3])
         with pytest.raises(DesktopError, match="exit code 3") as caught:
+            slot.alive()
+        assert type(caught.value) is blamed
+
+
+CUT_OFF = """
+import ctypes, sys
+x = ctypes.CDLL("libX11.so.6")
+x.XOpenDisplay.restype = ctypes.c_void_p
+handler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda display, error: 0)
+x.XSetErrorHandler(handler)
+display = ctypes.c_void_p(x.XOpenDisplay(None))
+for number in map(int, sys.argv[1:]):
+    x.XKillClient(display, ctypes.c_ulong(number))
+x.XSync(display, 0)
+"""
+
+
+@pytest.mark.parametrize("by", ["host", "bash"])
+def test_a_connection_that_is_cut_off_is_the_agents_doing(tmp_path: Path, by: str) -> None:
+    with Slot.open(root=tmp_path) as slot:
+        slot.launch("editor")
+        assert slot._windows is not None
+        victim = slot._windows._connection
+        number = victim.screen().root.create_window(0, 0, 1, 1, 0, 0).id  # any of its own
+        victim.sync()
+        if by == "host":
+            other = slot._screen_server.connect()
+            other.create_resource_object("window", number).kill_client()
+            other.sync()
+            other.close()
+        else:
+            slot.lay([("~/cut.py", CUT_OFF.encode(), 0o644, False)])
+            slot.shell.run(f"python3 cut.py {number}")
+        slot.alive()
+        with pytest.raises(DesktopError, match="lost the connection") as caught:
+            slot.windows()
+        assert type(slot.blame(caught.value)) is (ExhaustedError if by == "bash" else CutOffError)
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize(("open_terminal", "blamed"), [(False, DesktopError), (True, ExhaustedError)])
+def test_a_bus_that_a_terminal_window_may_have_killed_or_stopped_is_the_agents_doing(
+    tmp_path: Path, open_terminal: bool, blamed: type[DesktopError], how: signal.Signals
+) -> None:
+    with Slot.open(root=tmp_path) as slot:
+        if open_terminal:
+            slot.launch("terminal")
+        slot.shell.run("sleep 60 &")
+        names = {pid: Path(f"/proc/{pid}/comm").read_text().strip() for pid in below([slot.pids[2]])}
+        victims = [pid for pid, name in names.items() if name in ("dbus-daemon", "at-spi-bus-laun")]
+        assert len(victims) == 3
+        for pid in victims:
+            os.kill(pid, how)
+        if how == signal.SIGKILL:
+            assert becomes(lambda: not set(victims) & set(below([slot.pids[2]])))
+        with pytest.raises(DesktopError, match="session bus of the slot") as caught:
             slot.alive()
         assert type(caught.value) is blamed
 

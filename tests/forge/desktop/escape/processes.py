@@ -218,12 +218,15 @@ def _is_no_fault_of_its_own(ground: Ground) -> bool:
     slot = ground.slot
     slot.launch("editor")
     ground.shell(CUT_OFF)
-    for look in (slot.alive, slot.windows, slot.screenshot):
+    broken = []
+    for look in (slot.screenshot, slot.alive):  # a connection of the host's, and the editor, which ends a little later
         try:
             until(lambda look=look: look() is None and False, 1)  # type: ignore[misc]
         except DesktopError as error:
-            return not isinstance(slot.blame(error), ExhaustedError)
-    raise AssertionError("nothing broke")
+            broken.append(slot.blame(error))
+    if len(broken) < 2:
+        raise AssertionError(f"only this broke: {broken}")
+    return not all(isinstance(error, ExhaustedError) for error in broken)
 
 
 def _not_stopped(ground: Ground) -> object:
