@@ -33,7 +33,7 @@ from forge.records.guest import USER
 Who = Literal["Nobody", "Only owner", "Only owner and group", "Anyone"]
 PROPERTIES = "File Properties"
 
-TRIES = 3
+TRIES = 6
 """How often a file is opened with a program. A command line is at times forgotten by the file manager without a word: it
 writes an entry for it and looks it up before GLib has noticed the new file (about one time in three, homes being in memory)."""
 

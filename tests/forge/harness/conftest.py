@@ -57,10 +57,12 @@ def play_for_real(task: Task, tmp_path: Path) -> Callable[..., Played]:
         start: Sequence[tuple[str, str | None]] = (),
         harness: str = "gui",
         channel: str = "",
+        max_turns: int | None = None,
     ) -> Played:
         from forge.desktop import Slot
 
         spec = load_harness(harness)
+        spec = spec.model_copy(update={"max_turns": max_turns or spec.max_turns})
         parsed = tuple(Step(move=move, value=value) for step in steps for move, value in step.items())
         solution = Solution(channel=channel or spec.channel, steps=parsed)
         blobs: dict[str, bytes] = {}

@@ -67,6 +67,7 @@ def test_things_are_made_dragged_linked_deleted_and_given_rights(play_for_real: 
         ],
         files=FILES,
         start=[("files", "~/Documents")],
+        max_turns=200,  # a command line may have to be typed again
     )
     played.check()
     home = played.home
@@ -93,4 +94,5 @@ def test_what_the_slots_machine_does_not_list_is_opened_by_its_command_line(
         ],
         files=FILES,
         start=[("files", "~/Documents")],
+        max_turns=200,
     ).check()
