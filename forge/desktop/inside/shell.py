@@ -29,7 +29,7 @@ class Shell:
         argv = ["bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc"]
         argv += ["--unshare-user", "--unshare-pid", "--uid", str(os.getuid()), "--gid", str(os.getgid())]
         system_calls = os.open(FILTER, os.O_RDONLY)
-        argv += ["--disable-userns", "--cap-drop", "ALL", "--seccomp", str(system_calls), "--chdir", self.home, "--"]
+        argv += ["--disable-userns", "--cap-drop", "ALL", "--seccomp", str(system_calls), "--chdir", "/", "--"]
         argv += ["choom", "-n", str(EXPENDABLE * 2), "--"]  # what it runs goes first when memory runs out
         argv += ["bash", "--noprofile", "--norc", "--noediting", "-i"]
         env = {"PS1": "", "PS2": "", "PAGER": "cat", "GIT_PAGER": "cat"}
@@ -43,7 +43,9 @@ class Shell:
         self.status_fd = status_in  # its number inside
         for fd in (self.output, self.status, self.commands):
             os.set_blocking(fd, False)
-        first = self.evaluate("set +o history +H +m; unset PS1 PS2 HISTFILE", 10, 1000, starting=True)
+        # home only now: also where the agent has closed it to itself there has to be a shell, in which it can mend that
+        begin = f"cd {shlex.quote(self.home)}; set +o history +H +m; unset PS1 PS2 HISTFILE OLDPWD; export OLDPWD"
+        first = self.evaluate(begin, 10, 1000, starting=True)
         if first["note"]:
             raise RuntimeError(f"no shell can be started: {first['output'].strip()[-300:]}")
 

@@ -97,6 +97,15 @@ def test_a_shell_that_ends_is_replaced(plain_slot: Slot, command: str, code: int
     assert plain_slot.shell.run("echo again").output == "again\n"
 
 
+def test_a_shell_that_has_closed_its_home_to_itself_is_replaced_and_can_mend_that(plain_slot: Slot) -> None:
+    shell = plain_slot.shell
+    try:
+        assert shell.run("chmod 000 ~; exit 5").exit_code == 5
+        assert shell.run("cd").output.endswith("/home/alex: Permission denied\n")
+    finally:
+        assert shell.run("chmod 700 ~; cd; pwd").output == "/home/alex\n"
+
+
 def test_restarting_ends_what_it_left_in_the_background(plain_slot: Slot) -> None:
     shell = plain_slot.shell
     shell.run("cd /tmp; X=1; (while true; do date +%N > /home/alex/beat; sleep 0.02; done) &")
