@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _PATIENCE = 20.0  # seconds that an office may need to be back after its box died
 _MEMORY_LIMIT = 64 << 20  # bytes of results that one process keeps
+_VERSION = 2  # of how results are computed: raise it when what is kept must not be used again
 
 
 class OfficeClient:
@@ -113,7 +114,7 @@ class OfficeClient:
         Raises:
             DesktopError: no office answers.
         """
-        about = f"{operation}\0{source}\0{target}\0{self.clock}\0".encode()
+        about = f"{_VERSION}\0{operation}\0{source}\0{target}\0{self.clock}\0".encode()
         key = hashlib.sha256(about + data).hexdigest()
         found = _kept.get(key)
         if found is None and self.cache is not None:
@@ -260,8 +261,6 @@ class Office:
             (folder / name).mkdir(exist_ok=True)
         chown_home(folder / "home")
         self.address.unlink(missing_ok=True)
-        clock = folder / "run" / "clock"
-        clock.write_bytes(bytes(16))
         chown_home(folder / "run")
         script = Path(inside.__file__ or "").with_name("office_server.py").read_bytes()
         limits = Limits(memory_mb=(self._workers + 1) * self._memory_mb, process_memory_mb=self._memory_mb, tmp_mb=2048)
@@ -274,7 +273,7 @@ class Office:
                 libreoffice.template(): ("/opt/forge/profile", False),
             },
             files={"/opt/forge/office_server.py": script},
-            env={"SAL_USE_VCLPLUGIN": "svp", "FORGE_CLOCK": "/run/office/clock"},
+            env={"SAL_USE_VCLPLUGIN": "svp"},
             limits=limits,
             gate=True,
         )

@@ -7,7 +7,7 @@ big-endian length, a JSON header of that length, and `size` bytes of body:
     response  {"ok": true, "size": n} or {"error": "document|crash|timeout|request", "message": "..."}
 
 LibreOffice is started at the first document, killed when a document takes too long, and replaced when it died or has
-served MAX_DOCUMENTS.
+served MAX_DOCUMENTS. Each of its processes has a clock of its own (see guestclock.c), set for every document.
 """
 
 import datetime
@@ -34,7 +34,6 @@ MAX_DOCUMENTS = 400
 START_TIMEOUT = 60.0
 UNPACKED_LIMIT = 400 << 20
 CELL_LIMIT = 2_000_000
-CLOCK = os.environ["FORGE_CLOCK"]
 
 # suffix -> (load filter and options, store filter and options)
 CSV_LOAD = "44,34,76,1,,1033,false,true"
@@ -88,7 +87,7 @@ def prop(name, value):
 
 
 class Worker:
-    """One LibreOffice process with a profile of its own."""
+    """One LibreOffice process with a profile and a clock of its own."""
 
     def __init__(self, number, profile):
         self.number = number
@@ -103,6 +102,9 @@ class Worker:
         self.folder = f"/tmp/office-{self.number}"
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.template, self.folder + "/profile")
+        self.clock = self.folder + "/clock"
+        with open(self.clock, "wb") as file:
+            file.write(bytes(16))
         pipe = f"forge{self.number}"
         for name in os.listdir("/tmp"):
             if name.startswith("OSL_PIPE_") and name.endswith(pipe):
@@ -117,6 +119,7 @@ class Worker:
                 "--nodefault",
                 f"--accept=pipe,name={pipe};urp;",
             ],
+            env={**os.environ, "FORGE_CLOCK": self.clock},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -152,7 +155,7 @@ class Worker:
             file.write(body)
         # the clock stands still at the asked moment while the document is open
         moment = datetime.datetime.fromisoformat(header["clock"]).timestamp()
-        with open(CLOCK, "r+b") as file:
+        with open(self.clock, "r+b") as file:
             file.write(struct.pack("qq", 0, int(moment * 1e9)))
         self.served += 1
         try:

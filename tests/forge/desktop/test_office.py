@@ -100,6 +100,17 @@ def test_today_is_the_clients(office: Office) -> None:
     assert (second["A1"], second["A2"], second["A3"]) == (48030.0, 23.0, 2031.0)
 
 
+def test_each_client_has_its_own_clock_where_workers_compute_side_by_side(tmp_path: Path) -> None:
+    def years(year: int) -> list[object]:
+        client = OfficeClient(office.address, clock=f"{year}-03-16T09:30:00")
+        rows: dict[str, object] = {f"A{row}": f"=SUM(B1:B1)+{row}" for row in range(2, 300)}
+        documents = (book(A1="=YEAR(TODAY())", B1=n, **rows) for n in range(8))
+        return [client.values(document, ".xlsx")["Data"]["A1"] for document in documents]
+
+    with Office(root=tmp_path, workers=2) as office, ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(years, [2026, 2031])) == [[2026.0] * 8, [2031.0] * 8]
+
+
 def test_formats_convert(client: OfficeClient) -> None:
     data = book(A1="name", B1="n", A2="x,y", B2="=1/4")
     assert client.convert(data, ".xlsx", ".csv") == b'name,n\n"x,y",0.25\n'
@@ -183,6 +194,19 @@ def test_results_can_be_kept_in_a_folder_and_failures_are_not(office: Office, tm
     client.values(book(A1="kept"), ".xlsx")
     (kept,) = (tmp_path / "cache").iterdir()
     assert b"kept" in kept.read_bytes()
+
+
+def test_what_an_older_version_computed_is_not_used(
+    client: OfficeClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.cache = tmp_path
+    data = book(A1="=1+1", A2="an older version's")
+    monkeypatch.setattr("forge.desktop.office._VERSION", 1)
+    client.values(data, ".xlsx")
+    monkeypatch.undo()
+    before = set(tmp_path.iterdir())
+    client.values(data, ".xlsx")
+    assert len(set(tmp_path.iterdir()) - before) == 1
 
 
 def test_the_office_survives_a_crash_of_libreoffice(office: Office, client: OfficeClient) -> None:
