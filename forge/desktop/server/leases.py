@@ -131,11 +131,17 @@ class Desk:
         await self._thread(lambda: self.pool.expect(guest, files, layers, start))
 
     async def do(self, name: str, function: Callable[[Slot], T]) -> T:
-        """Call something on a slot; the call renews the lease. Raises GoneError, and what the function raises."""
+        """Call something on a slot; the call renews the lease.
+
+        Raises:
+            GoneError: see `held`.
+            ExhaustedError: the slot broke because of what the guest did, see `Slot.blame`.
+            Exception: what the function raises.
+        """
         held = self.held(name)
         held.busy += 1
         try:
-            return await self._thread(lambda: function(held.slot))
+            return await self._thread(lambda: _blamed(held.slot, function))
         finally:
             held.busy -= 1
             held.touch()
@@ -235,6 +241,16 @@ class Desk:
 
     async def _close(self, slot: Slot) -> None:
         await asyncio.get_running_loop().run_in_executor(self._closers, slot.close)
+
+
+def _blamed(slot: Slot, function: Callable[[Slot], T]) -> T:
+    try:
+        return function(slot)
+    except DesktopError as error:
+        blamed = slot.blame(error)
+        if blamed is error:
+            raise
+        raise blamed from error
 
 
 def _close_for_nobody(acquired: Future[Slot]) -> None:

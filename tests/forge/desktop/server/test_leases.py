@@ -274,3 +274,17 @@ def test_whose_fault_it_was_is_known_elsewhere_too(served: Callable[..., str], f
         fake_pool.slots[0].alive = spent  # type: ignore[method-assign]
         with pytest.raises(ExhaustedError, match="used up its memory"):
             slot.alive()
+
+
+def test_what_the_guest_brought_about_is_told_by_the_server_whatever_call_meets_it(
+    served: Callable[..., str], fake_pool: FakePool
+) -> None:
+    with RemotePool([served()], TOKEN) as pool, pool.acquire() as slot:
+        fake_pool.slots[0].broken = "lost the connection to the display"
+        calls: tuple[Callable[[], object], ...] = (slot.screenshot, slot.windows, slot.settle)
+        for exhausted, kind in ((False, DesktopError), (True, ExhaustedError)):
+            fake_pool.slots[0].exhausted = exhausted
+            for call in calls:
+                with pytest.raises(DesktopError, match="lost the connection to the display") as met:
+                    call()
+                assert type(met.value) is kind
