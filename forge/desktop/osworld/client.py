@@ -3,7 +3,7 @@
 The protocol knows no retries: a call that changes something is sent once, and one whose answer was lost is a DesktopError.
 
 What it does NOT cover: the machine is neither made, reset nor closed here; `stop` ends no process there; a command has at most
-two minutes; of the shell, directory and exported variables go on from command to command, functions and jobs do not.
+two minutes and 1 MiB; of the shell, directory and exported variables go on from command to command, functions and jobs do not.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ _LONGEST = 110.0  # seconds of a command; the server gives up after 120
 _BUTTONS = {1: "left", 2: "middle", 3: "right"}
 _FRESH = 0.05
 _STATE = "/tmp/.forge-shell"
+_PIECE = 96 << 10  # bytes of one argument; Linux takes at most 128 KiB
+_MOST = 1 << 20  # bytes of a command: with its pieces in base64, less than the 2 MiB of all arguments together
 _LIST = """
 import json, os, stat, sys
 home = sys.argv[1]
@@ -144,7 +146,14 @@ class OSWorldSlot(Slot):
         return answer
 
     def python(self, code: str) -> str:
-        """Run Python there that uses pyautogui; what it printed. Raises DesktopError when it failed."""
+        """Run Python there that uses pyautogui; what it printed.
+
+        Raises:
+            InputError: it is too long.
+            DesktopError: it failed.
+        """
+        if len(code.encode()) > _PIECE:
+            raise InputError(f"that is more than {_PIECE >> 10} KiB to type", mend="type it in parts")
         self._read_at = -1.0
         done = self.execute(["python", "-c", PREFIX + code])
         if done.get("returncode") != 0:
@@ -427,7 +436,10 @@ class OSWorldInput:
 
 
 class OSWorldShell:
-    """Commands there, one after another in the same directory with the same exported variables."""
+    """Commands there, one after another in the same directory with the same exported variables.
+
+    One longer than 1 MiB is not run: its result says so, with exit code 126.
+    """
 
     def __init__(self, slot: OSWorldSlot):
         self._slot = slot
@@ -435,12 +447,17 @@ class OSWorldShell:
     def run(self, command: str, timeout: float = 60, output_limit: int = OUTPUT_LIMIT) -> ShellResult:
         limit = min(timeout, _LONGEST)
         inner = (
-            f'[ -f {_STATE} ] && . {_STATE}; cd "${{FORGE_PWD:-$HOME}}" 2>/dev/null\n{command}\n'
+            f'set --; [ -f {_STATE} ] && . {_STATE}; cd "${{FORGE_PWD:-$HOME}}" 2>/dev/null\n{command}\n'
             f"forge_code=$?; FORGE_PWD=$PWD; export FORGE_PWD; export -p > {_STATE}; exit $forge_code"
         )
-        encoded = base64.b64encode(inner.encode()).decode()
-        outer = f'timeout -k 2 {limit:g} bash -c "$(echo {encoded} | base64 -d)" 2>&1 </dev/null'
-        done = self._slot.execute(["bash", "-c", outer], seconds=limit)
+        whole = inner.encode()
+        if len(whole) > _MOST:
+            return ShellResult(f"the command is longer than {_MOST >> 10} KiB: give it in parts\n", 126, False, False)
+        encoded = base64.b64encode(whole).decode()
+        pieces = [encoded[start : start + _PIECE] for start in range(0, len(encoded), _PIECE)]
+        script = shlex.quote('eval "$(printf %s "$@" | base64 -d)"')
+        outer = f'timeout -k 2 {limit:g} bash -c {script} bash "$@" 2>&1 </dev/null'
+        done = self._slot.execute(["bash", "-c", outer, "bash", *pieces], seconds=limit)
         code = done.get("returncode")
         text = str(done.get("output") or "")
         data = text.encode()

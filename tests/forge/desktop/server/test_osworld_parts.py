@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,10 +13,30 @@ import httpx
 import pytest
 
 from forge.desktop.display import Display
+from forge.desktop.osworld import client
 from forge.desktop.osworld.clipboard import Clipboard
 from forge.desktop.osworld.facade import create_facade
 from forge.desktop.osworld.layer import below_home
-from forge.records import DesktopError
+from forge.records import DesktopError, InputError
+
+NO_SUCH = "bash: line 2: no-such: command not found\n"
+
+
+class ThisMachine:
+    """What a machine executes, executed here."""
+
+    url = "http://machine:5000"
+    _read_at = 0.0
+
+    def __init__(self, **options: Any):
+        self.options = options
+        self.asked = 0
+
+    def execute(self, command: list[str], seconds: float = 120) -> dict[str, Any]:
+        self.asked += 1
+        quiet = subprocess.DEVNULL
+        done = subprocess.run(command, stdin=quiet, capture_output=True, text=True, timeout=seconds, **self.options)
+        return {"output": done.stdout, "error": done.stderr, "returncode": done.returncode}
 
 
 @pytest.mark.desktop
@@ -69,3 +90,23 @@ async def test_a_file_of_the_home_waits_for_neither_commands_nor_pictures(tmp_pa
         assert answer.content == b"kept"
         ended.set()
         assert {answer.status_code for answer in await asyncio.gather(*tasks)} == {500}
+
+
+@pytest.mark.parametrize("size", [10, 100_000, 1_000_000])
+def test_a_long_command_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    monkeypatch.setattr(client, "_STATE", str(tmp_path / "state"))
+    machine: Any = ThisMachine(cwd=tmp_path)
+    shell = client.OSWorldShell(machine)
+    assert shell.run(f"cd {tmp_path}; cat >long <<'END'\n{'x' * size}\nEND\necho $0 $#; false").exit_code == 1
+    assert (tmp_path / "long").stat().st_size == size + 1
+    assert shell.run("wc -c <long; echo $0 $#; no-such >&2").output == f"{size + 1}\nbash 0\n{NO_SUCH}"
+
+
+def test_what_is_too_long_for_one_call_is_told_and_not_sent() -> None:
+    machine: Any = ThisMachine()
+    done = client.OSWorldShell(machine).run("#" * (1 << 20))
+    assert (done.output, done.exit_code) == ("the command is longer than 1024 KiB: give it in parts\n", 126)
+    machine.python = client.OSWorldSlot.python.__get__(machine)
+    with pytest.raises(InputError, match="more than 96 KiB to type\n  mend: type it in parts"):
+        client.OSWorldInput(machine).type("x" * (96 << 10))
+    assert machine.asked == 0
