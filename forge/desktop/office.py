@@ -300,7 +300,7 @@ class Office:
                 return
             try:
                 self._start()
-            except DesktopError:
+            except (DesktopError, OSError):  # a full disk, no more processes: it may be better soon
                 self._closing.wait(1.0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import multiprocessing
 import os
@@ -218,6 +219,23 @@ def test_the_office_survives_a_crash_of_libreoffice(office: Office, client: Offi
 def test_the_office_survives_the_death_of_its_box(office: Office, client: OfficeClient) -> None:
     assert _kill_within(office, "office_server.py")
     assert client.values(book(A1="in a new box"), ".xlsx") == {"Data": {"A1": "in a new box"}}
+
+
+def test_the_office_comes_back_once_a_full_disk_has_space_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, full = Office._start, [OSError(errno.ENOSPC, "no space left")]
+
+    def starts(office: Office) -> None:
+        if full:
+            raise full.pop()
+        start(office)
+
+    with Office(root=tmp_path) as office:
+        monkeypatch.setattr(Office, "_start", starts)
+        assert _kill_within(office, "office_server.py")
+        assert OfficeClient(office.address).values(book(A1="space"), ".xlsx") == {"Data": {"A1": "space"}}
+    assert not full
 
 
 def test_a_document_that_takes_too_long_is_a_fault_of_the_desktop(office: Office) -> None:
