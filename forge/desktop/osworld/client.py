@@ -37,7 +37,10 @@ from forge.records.errors import DesktopError, InputError
 from forge.records.guest import Guest
 from forge.records.trajectory import Element
 
-PREFIX = "import pyautogui; import time; pyautogui.FAILSAFE = False; pyautogui.PAUSE = 0; "
+PREFIX = (
+    "import sys; sys.path = [folder for folder in sys.path if folder]; "  # nothing of the home, where this is run
+    "import pyautogui; import time; pyautogui.FAILSAFE = False; pyautogui.PAUSE = 0; "
+)
 COMMANDS = {
     "calc": ["libreoffice", "--calc"],
     "writer": ["libreoffice", "--writer"],
@@ -344,7 +347,7 @@ class OSWorldSlot(Slot):
         return app != "calc" or self.cell("A1") is not None
 
     def _walk(self) -> dict[str, list[Any]]:
-        done = self.execute(["python", "-c", _LIST, self._there])
+        done = self.execute(["python", "-I", "-c", _LIST, self._there])
         if done.get("returncode") != 0:
             raise DesktopError(f"the home of {self.url} cannot be listed: {str(done.get('error'))[-300:]}")
         found: dict[str, list[Any]] = json.loads(done["output"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
+import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,6 +36,7 @@ class ThisMachine:
 
     def execute(self, command: list[str], seconds: float = 120) -> dict[str, Any]:
         self.asked += 1
+        command = [sys.executable if part == "python" else part for part in command]
         quiet = subprocess.DEVNULL
         done = subprocess.run(command, stdin=quiet, capture_output=True, text=True, timeout=seconds, **self.options)
         return {"output": done.stdout, "error": done.stderr, "returncode": done.returncode}
@@ -110,3 +113,18 @@ def test_what_is_too_long_for_one_call_is_told_and_not_sent() -> None:
     with pytest.raises(InputError, match="more than 96 KiB to type\n  mend: type it in parts"):
         client.OSWorldInput(machine).type("x" * (96 << 10))
     assert machine.asked == 0
+
+
+def test_modules_in_the_home_are_no_business_of_ours(tmp_path: Path) -> None:
+    home, modules = tmp_path / "home", tmp_path / "modules"
+    home.mkdir()
+    for name in ("json.py", "os.py", "pyautogui.py", "stat.py", "time.py"):
+        (home / name).write_text("raise SystemExit('of the home')")
+    modules.mkdir()
+    (modules / "pyautogui.py").write_text("def position():\n    return 3, 4\n")
+    machine: Any = ThisMachine(cwd=home, env={**os.environ, "PYTHONPATH": str(modules)})
+    machine._there = str(home)
+    machine.python = client.OSWorldSlot.python.__get__(machine)
+    assert client.OSWorldInput(machine).position() == (3, 4)
+    listed = client.OSWorldSlot._walk(machine)["files"]
+    assert {path for path, *_ in listed} == {"json.py", "os.py", "pyautogui.py", "stat.py", "time.py"}
