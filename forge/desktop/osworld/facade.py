@@ -23,11 +23,12 @@ from forge.desktop.osworld import windows
 from forge.desktop.osworld.form import Form, read_form
 from forge.desktop.osworld.frames import PIECE
 from forge.desktop.osworld.layer import HOME, below_home
-from forge.desktop.osworld.link import GuestError
+from forge.desktop.osworld.link import GuestError, Link
 from forge.desktop.osworld.machine import Machine
 from forge.desktop.osworld.order import Order, read_order
 from forge.desktop.osworld.threads import Threads
 from forge.desktop.server.homes import read_file
+from forge.desktop.slot import Slot
 from forge.records.errors import DesktopError, ForgeError, InputError
 from forge.records.guest import Guest
 
@@ -77,16 +78,16 @@ def _add_commands(app: FastAPI, machine: Machine, threads: Threads) -> None:
         interval = max(0.05, order.seconds("check_interval", 1))
         checks = wanted.text("window_exists"), wanted.text("command_success")
         command, shell = order.command(), order.flag("shell")
+        link, slot = machine.link, machine.slot  # after a reset, that desktop is asked and answers no more
         try:
-            done = await threads.ask(lambda: machine.link.run(command, shell=shell, limit=COMMAND_SECONDS))
+            done = await threads.ask(lambda: link.run(command, shell=shell, limit=COMMAND_SECONDS))
         except (GuestError, DesktopError) as error:
             return JSONResponse({"status": "error", "message": str(error)}, 500)
         answer = {"output": done["out"], "error": done["err"], "returncode": done["code"]}
         end = asyncio.get_running_loop().time() + most
-        while not await threads.ask(lambda: _verified(machine, *checks)):
-            if asyncio.get_running_loop().time() > end:
+        while not await threads.ask(lambda: _verified(link, slot, *checks)):
+            if asyncio.get_running_loop().time() > end or await _hangs_up(request, interval):
                 return JSONResponse({"status": "verification_failed", **answer}, 500)
-            await asyncio.sleep(interval)
         return JSONResponse({"status": "success", "verification": "passed", **answer})
 
     async def launch(request: Request) -> Response:
@@ -387,12 +388,21 @@ async def _order(request: Request) -> Order:
     return read_order(await request.body())
 
 
-def _verified(machine: Machine, name: str | None, command: str | None) -> bool:
-    if name and not any(name.lower() in window.title.lower() for window in machine.slot.windows()):
+def _verified(link: Link, slot: Slot, name: str | None, command: str | None) -> bool:
+    if name and not any(name.lower() in window.title.lower() for window in slot.windows()):
         return False
     if command:
         with contextlib.suppress(GuestError):
-            return bool(machine.link.run(command, shell=True, limit=5)["code"] == 0)
+            return bool(link.run(command, shell=True, limit=5)["code"] == 0)
+        return False
+    return True
+
+
+async def _hangs_up(request: Request, seconds: float) -> bool:
+    """Whether who asked hangs up within so many seconds; the body has been read, so nothing else comes from there."""
+    try:
+        await asyncio.wait_for(request.receive(), seconds)
+    except TimeoutError:
         return False
     return True
 

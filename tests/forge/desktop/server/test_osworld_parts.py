@@ -7,6 +7,10 @@ import os
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +23,9 @@ from forge.desktop.osworld import client
 from forge.desktop.osworld.clipboard import Clipboard
 from forge.desktop.osworld.facade import create_facade
 from forge.desktop.osworld.layer import below_home
+from forge.desktop.server.running import Background
 from forge.records import DesktopError, InputError
+from tests.forge.desktop.conftest import becomes
 
 NO_SUCH = "bash: line 2: no-such: command not found\n"
 
@@ -93,6 +99,64 @@ async def test_a_file_of_the_home_waits_for_neither_commands_nor_pictures(tmp_pa
         assert answer.content == b"kept"
         ended.set()
         assert {answer.status_code for answer in await asyncio.gather(*tasks)} == {500}
+
+
+class Desk:
+    """A desktop in the place of a slot and its link, on which everything fails until it ends."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+        self.ended = False
+
+    def run(self, command: str, **_: Any) -> dict[str, Any]:
+        if self.ended:
+            raise DesktopError("it has ended")
+        self.ran.append(command)
+        return {"out": "", "err": "", "code": 1}
+
+
+@contextmanager
+def served(machine: Any) -> Iterator[str]:
+    with Background(create_facade(machine)) as background:
+        yield background.url
+
+
+def verify(url: str, timeout: float) -> httpx.Response:
+    body = {
+        "command": "first",
+        "verification": {"command_success": "check"},
+        "max_wait_time": 60,
+        "check_interval": 0.05,
+    }
+    return httpx.post(url + "/execute_with_verification", json=body, timeout=timeout)
+
+
+def test_a_verification_ends_with_its_client() -> None:
+    desk = Desk()
+    with served(SimpleNamespace(link=desk, slot=desk, close=lambda: None)) as url:
+        with pytest.raises(httpx.ReadTimeout):
+            verify(url, timeout=0.5)
+        time.sleep(0.3)
+        count = len(desk.ran)
+        time.sleep(0.3)
+        assert (desk.ran[:2], len(desk.ran)) == (["first", "check"], count)
+
+
+def test_a_verification_ends_with_its_desktop() -> None:
+    desk, following = Desk(), Desk()
+    machine = SimpleNamespace(link=desk, slot=desk, close=lambda: None)
+
+    def reset() -> None:
+        desk.ended = True
+        machine.link = machine.slot = following
+
+    machine.reset = reset
+    with served(machine) as url, ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(verify, url, timeout=30)
+        assert becomes(lambda: len(desk.ran) > 2)
+        httpx.post(url + "/forge/reset")
+        assert (answer.result().status_code, answer.result().json()["message"]) == (500, "it has ended")
+    assert following.ran == []
 
 
 @pytest.mark.parametrize("size", [10, 100_000, 1_000_000])
