@@ -1,7 +1,8 @@
 """The grounding harvest: walks under claims, then pairs of all the screens that they found.
 
-A walk that was killed is walked again from its beginning; its screens are written together when it is through. Pairs
-follow from the screens alone, so they are the same whoever walked, in whatever order.
+A walk that was killed, or whose desktop failed, is walked again from its beginning; its screens are written together
+when it is through, or when its application does not let it go on. Pairs follow from the screens alone, so they are the
+same whoever walked, in whatever order.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 
 from forge.desktop import Slot
 from forge.harness import play
-from forge.harness.grounding.explorer import Explorer, Found
+from forge.harness.grounding.explorer import Explorer, Found, StuckError
 from forge.harness.grounding.pairing import Screen, pairs_of
 from forge.harness.grounding.sight import Sight
 from forge.harness.grounding.watch import WatchedEnvironment
@@ -87,13 +88,17 @@ async def harvest(
 
 
 def walk_one(workshop: Workshop, walk: Walk) -> Writes:
-    """One walk in a slot of its own, or several when something there broke."""
+    """One walk in a slot of its own, or several when something there broke.
+
+    Raises:
+        DesktopError: the desktop failed, and no other was to be had; nothing is kept.
+    """
     found: list[GroundingScreen] = []
     with Desk(workshop, walk) as desk:
         explorer = Explorer(desk.open(), walk.app, partial(keep, workshop, walk.key, found), desk.open)
         try:
             walk.tour(explorer)
-        except DesktopError as error:
+        except StuckError as error:  # it would be stuck again: what it found until then is all there is
             if not found:
                 raise
             log.info("%s ended early: %s", walk.key, error)

@@ -14,6 +14,8 @@ import pytest
 import rounds.harvest
 from forge.desktop.health import below
 from forge.harness.grounding import tours
+from forge.harness.grounding.explorer import RESTARTS, Found, StuckError
+from forge.harness.grounding.sight import Sight
 from forge.records import DesktopError, InputError, Settings
 from rounds import scenes
 from rounds.harvest import Desk, harvest
@@ -88,6 +90,71 @@ def test_walks_are_bounded_by_this_machine_and_watched_episodes_by_wherever_slot
     with Workshop(Settings(home=tmp_path, slots=2)) as workshop:
         asyncio.run(harvest(workshop, most=0))
     assert limits == {"screens": 2, "oracle's screens": 32}
+
+
+def sees(explorer):
+    explorer._on_screen(Found(Sight(app="editor", width=1280, height=800, elements=(), surfaces=()), b"a picture"))
+
+
+def fails(explorer):
+    raise DesktopError("the X server died")
+
+
+def never_closes(explorer):
+    raise StuckError("a menu does not close")
+
+
+def fails_in_a_step(explorer):
+    explorer.safely(partial(fails, explorer))
+
+
+def fails_in_every_step(explorer):
+    for _ in range(RESTARTS + 1):
+        fails_in_a_step(explorer)
+
+
+def walk_through(home, monkeypatch, *parts, most_slots=100):
+    """Harvest one walk on a desktop that opens so many times in a row; (walks done, faults, screens)."""
+    slots = iter(())
+
+    def tour(explorer):
+        for part in parts:
+            part(explorer)
+
+    def begins(desk):
+        nonlocal slots
+        slots = iter(range(most_slots))
+        return desk
+
+    def opens(desk):
+        if next(slots, None) is None:
+            raise DesktopError("no X server came up")
+
+    monkeypatch.setattr(Desk, "__enter__", begins)
+    monkeypatch.setattr(Desk, "open", opens)
+    monkeypatch.setattr(rounds.harvest, "walks", lambda apps: [Walk("editor/x", "editor", tour)])
+    with Workshop(Settings(home=home, slots=1)) as workshop:
+        done = asyncio.run(harvest(workshop))
+    return done.walked.done, list(done.walked.faults.values()), [row["screens"] for row in done.counts]
+
+
+@pytest.mark.parametrize(
+    ("tour", "says"),
+    [(fails, "the X server died"), (tours.chain(tours.chain(fails)), "no X server came up")],
+    ids=["the desktop fails", "no other desktop opens"],
+)
+def test_a_walk_cut_short_by_a_fault_is_walked_again(tmp_path, monkeypatch, tour, says):
+    assert walk_through(tmp_path, monkeypatch, sees, tour, sees, most_slots=1) == (0, [says], [])
+    assert walk_through(tmp_path, monkeypatch, sees, sees) == (1, [], [2])
+
+
+@pytest.mark.parametrize(
+    ("tour", "screens"),
+    [(never_closes, 1), (fails_in_every_step, 1), (tours.chain(fails_in_every_step), 1), (fails_in_a_step, 2)],
+    ids=["does not close", "too many slots", "too many slots in a chain", "one other slot"],
+)
+def test_what_a_walk_found_is_kept_where_its_application_stops_it(tmp_path, monkeypatch, tour, screens):
+    assert walk_through(tmp_path, monkeypatch, sees, tour, sees) == (1, [], [screens])
 
 
 @pytest.mark.desktop

@@ -1,8 +1,8 @@
 """The explorer: walks through an application and keeps a sight of everything that opens, changing nothing.
 
 It opens menus and rests on submenus, opens what ends with dots and closes it again, and shows the pages of dialogs. A
-step that does not come about is left out; an application that no longer answers, or a dialog that will not go, ends the
-walk with a DesktopError.
+step that does not come about is left out; one that breaks the desktop costs the slot. An application that does not let
+the walk go on ends it with a StuckError, a desktop that fails with another DesktopError.
 """
 
 from __future__ import annotations
@@ -43,6 +43,10 @@ HARMFUL = re.compile(
 )
 """Entries whose dialogs are not opened: they leave the application, need what the box has not, or cannot be left again."""
 LEAVE = ("Cancel", "Close", "Discard", "Don't Save", "No", "OK", "_Close", "_Cancel")
+
+
+class StuckError(DesktopError):
+    """The application does not let the walk go on: what it opened does not close, or its steps need slot after slot."""
 
 
 @dataclass(frozen=True)
@@ -151,16 +155,21 @@ class Explorer:
         """Take a step of the walk. After a fault of the desktop the walk goes on behind it, in a slot like the first.
 
         Raises:
-            DesktopError: there is no way to get another slot, or too many were needed.
+            StuckError: too many slots were needed.
+            DesktopError: there is no way to get another slot, or it did not open.
         """
         try:
             step()
         except DesktopError as error:
-            self._restarts += 1
-            if self._again is None or self._restarts > RESTARTS:
+            again, self._again = self._again, None  # what ends the walk ends the steps around this one too
+            if again is None:
                 raise
+            self._restarts += 1
+            if self._restarts > RESTARTS:
+                raise StuckError(f"the walk needed more than {RESTARTS} other slots: {error.message}") from error
             log.info("%s: %s; the walk goes on in another slot", self.app, error)
-            self.slot = self._again()
+            self.slot = again()
+            self._again = again
 
     def _menu(self, name: str, paths: list[tuple[str, ...]]) -> None:
         if self._open_menu(name):
@@ -213,7 +222,7 @@ class Explorer:
             self.look(menu=(what,) if what else ())
         self.close_menus()
         if not self.leave(windows):
-            raise DesktopError(f"what {what} opened does not close")
+            raise StuckError(f"what {what} opened does not close")
 
     def peek(self, path: tuple[str, ...], role: str | None = None) -> list[str]:
         """What a submenu offers, by name; with `role` only entries of this kind."""
@@ -240,7 +249,7 @@ class Explorer:
         else:
             tour(self)
         if not self.leave(before):
-            raise DesktopError(f"the dialog of {what} did not close")
+            raise StuckError(f"the dialog of {what} did not close")
 
     def dialog(self) -> None:
         """Look at the dialog in front: its pages, and what its lists offer."""
@@ -291,7 +300,7 @@ class Explorer:
             self._closes(count, 1.0)
         self.slot.input.click(self.slot.guest.width // 2, 8)  # the title bar
         if not self.becomes(lambda: not self._popups(), 1.0):
-            raise DesktopError("a menu does not close")
+            raise StuckError("a menu does not close")
 
     def _opens(self, count: int, seconds: float) -> bool:
         return self.becomes(lambda: len(self._popups()) > count, seconds)
