@@ -5,6 +5,7 @@ the time that asking one after another takes. Nothing is remembered from one loo
 so nothing is stale. Interfaces: at-spi2-core's xml/*.xml.
 """
 
+import itertools
 import os
 
 from roles import ROLES
@@ -53,11 +54,54 @@ PROPERTY = {
         (ACCESSIBLE, "Name"),
         (ACCESSIBLE, "Description"),
         (ACCESSIBLE, "ChildCount"),
-        (ACCESSIBLE, "Parent"),
         (TEXT, "CharacterCount"),
         (TABLE, "NColumns"),
-        (ACTION, "NActions"),
     )
+}
+
+
+def is_number(value):
+    return isinstance(value, int)
+
+
+def is_text(value):
+    return isinstance(value, str)
+
+
+def is_node(value):
+    return isinstance(value, tuple) and tuple(map(type, value)) == (str, str)
+
+
+def is_box(value):
+    return isinstance(value, tuple) and tuple(map(type, value)) == (int, int, int, int)
+
+
+def is_relation(value):
+    return isinstance(value, tuple) and len(value) == 2 and is_number(value[0]) and each(is_node)(value[1])
+
+
+def each(fits):
+    return lambda value: isinstance(value, (list, tuple)) and all(map(fits, value))
+
+
+# what an answer has to be: programs of the agent's may be on the bus as well, and answer anything
+FITS = {
+    "GetRole": is_number,
+    "GetState": each(is_number),
+    "GetChildren": each(is_node),
+    "GetChildAtIndex": is_node,
+    "GetIndexInParent": is_number,
+    "GetRelationSet": each(is_relation),
+    "GetExtents": is_box,
+    "GetAccessibleAtPoint": is_node,
+    "GetAccessibleAt": is_node,
+    "GetText": is_text,
+    "GetKeyBinding": is_text,
+    PROPERTY[ACCESSIBLE, "Name"]: is_text,
+    PROPERTY[ACCESSIBLE, "Description"]: is_text,
+    PROPERTY[ACCESSIBLE, "ChildCount"]: is_number,
+    PROPERTY[TEXT, "CharacterCount"]: is_number,
+    PROPERTY[TABLE, "NColumns"]: is_number,
 }
 
 _connection = []
@@ -79,7 +123,7 @@ def asking(function):
     def ask(*args, **options):
         try:
             return function(*args, **options)
-        except (BusError, OSError, ValueError, IndexError) as error:  # an application may answer anything
+        except Exception as error:
             if _connection:
                 _connection.pop().close()
             raise BusError(f"{type(error).__name__}: {error}") from None
@@ -88,8 +132,13 @@ def asking(function):
 
 
 def ask(node, then, interface, member, signature="", body=b""):
-    """Queue a question about a node; `then` gets its answer's only value, None when there is none."""
-    connection().post(*node, interface, member, lambda got: then(got[0] if got else None), signature, body)
+    """Queue a question about a node; `then` gets its answer's only value, None when there is none or it is no such."""
+    fits = FITS[body if interface == PROPERTIES else member]
+
+    def on_answer(got):
+        then(got[0] if got and fits(got[0]) else None)
+
+    connection().post(*node, interface, member, on_answer, signature, body)
 
 
 def ask_property(node, then, interface, name):
@@ -121,7 +170,7 @@ def flags_of(states):
 
 
 def role_of(number):
-    return ROLES[number] if number is not None and number < len(ROLES) else "unknown"
+    return ROLES[number] if number is not None and 0 <= number < len(ROLES) else "unknown"
 
 
 @asking
@@ -154,9 +203,9 @@ class Look:
         if depth > 60 or self.count > MAX_NODES:
             return
         self.count += 1
-        role = []
+        role = ["unknown"]  # as long as it is not told: answers may come in any order
         ask(node, lambda number: role.append(role_of(number)), ACCESSIBLE, "GetRole")
-        ask(node, lambda states: self.on_states(node, parent, index, depth, role[0], states), ACCESSIBLE, "GetState")
+        ask(node, lambda states: self.on_states(node, parent, index, depth, role[-1], states), ACCESSIBLE, "GetState")
 
     def on_states(self, node, parent, index, depth, role, states):
         if not states:
@@ -317,7 +366,7 @@ def ask_selection(node, entry):
     """Queue the question whether something of a text is selected: told as a state, though AT-SPI has none for it."""
 
     def on_selection(got):
-        if got and got[0] != got[1]:
+        if got and len(got) == 2 and got[0] != got[1]:
             entry["states"].append("selection")
 
     connection().post(*node, TEXT, "GetSelection", on_selection, "i", pack("i", 0))
@@ -375,7 +424,7 @@ class Sheets:
             if match.lower() not in name.lower():
                 continue
             self.app = app
-            frames = answers((app, ACCESSIBLE, "GetChildren"))[0] or []
+            frames = (answers((app, ACCESSIBLE, "GetChildren"))[0] or [])[:MAX_CHILDREN]
             names = answers(*((frame, *property_of(ACCESSIBLE, "Name")) for frame in frames))
             ranks = sorted((order.get(name, len(order)), number) for number, name in enumerate(names))
             for _, number in ranks:
@@ -447,19 +496,19 @@ class Sheets:
         if table is None:
             return None
         box, columns = answers((table, COMPONENT, "GetExtents", "u", SCREEN), (table, *property_of(TABLE, "NColumns")))
-        if not box or not columns:
+        if not box or not columns or columns < 0:
             return self.describe([])
         left, top, width, height = box
         corners = answers(at_point(table, left + 3, top + 3), at_point(table, left + width - 4, top + height - 4))
         if any(map(is_null, corners)):
             return self.describe([])
         start, end = answers(*((corner, ACCESSIBLE, "GetIndexInParent") for corner in corners))
-        places = [
-            (row, column)
-            for row in range(start // columns, end // columns + 1)
-            for column in range(start % columns, end % columns + 1)
-        ]
-        cells = answers(*((table, TABLE, "GetAccessibleAt", "ii", pack("ii", *place)) for place in places[:limit]))
+        if start is None or end is None:
+            return self.describe([])
+        rows = range(start // columns, end // columns + 1)[:limit]
+        places = itertools.product(rows, range(start % columns, end % columns + 1)[:limit])
+        asked = itertools.islice(places, limit)
+        cells = answers(*((table, TABLE, "GetAccessibleAt", "ii", pack("ii", *place)) for place in asked))
         return self.describe([cell for cell in cells if not is_null(cell)])
 
 
@@ -501,7 +550,7 @@ def find_tables(frame):
             elif role not in MENU_ITEMS | MANY | {"menu bar", "tool bar", "scroll bar"} and count <= 1000:
                 shown.append(way)
         children = answers(*((way[-1], ACCESSIBLE, "GetChildren") for way in shown))
-        ways = [[*way, node] for way, nodes in zip(shown, children, strict=True) for node in nodes or ()]
+        ways = [[*way, node] for way, nodes in zip(shown, children, strict=True) for node in nodes or ()][:MAX_NODES]
         if found or not ways:
             break
     return found

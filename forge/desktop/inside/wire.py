@@ -4,12 +4,13 @@ The libraries at hand wait for each answer before they ask the next; a look at a
 questions are queued and sent together, and a function takes each answer as it comes and may ask on, so that the
 application is kept busy and a look takes as long as the application needs for its answers.
 
-Wire format: D-Bus Specification, "Message Protocol". It does NOT cover: messages in big endian (the bus is on this
-machine), file descriptors, signals and calls to us (dropped).
+Wire format: D-Bus Specification, "Message Protocol". It does NOT cover: answers in big endian (taken for none: everybody
+is on this machine), file descriptors, signals and calls to us (dropped).
 """
 
 import collections
 import os
+import re
 import select
 import socket
 import struct
@@ -21,6 +22,11 @@ NO_AUTO_START = 2  # a flag: the call itself starts no service
 PATH, INTERFACE, MEMBER, REPLY_SERIAL, DESTINATION, SENDER, SIGNATURE = 1, 2, 3, 5, 6, 7, 8
 U32 = struct.Struct("<I")
 HEADER = struct.Struct("<BBBBIII")
+BUS_NAME = re.compile(r":[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|[A-Za-z_-][A-Za-z0-9_-]*(\.[A-Za-z_-][A-Za-z0-9_-]*)+")
+OBJECT_PATH = re.compile(r"/|(/[A-Za-z0-9_]+)+")
+LONGEST_NAME, LONGEST_PATH = 255, 4096
+RESERVED = "/org/freedesktop/DBus/Local"
+RANGES = {"i": ("<i", -(1 << 31), (1 << 31) - 1), "u": ("<I", 0, (1 << 32) - 1)}
 
 
 class BusError(Exception):
@@ -69,11 +75,12 @@ class Bus:
         """Queue a call; `then` is called with the answer's values, or with None when it failed.
 
         Args:
+            destination, path: where to; a place where no call may go does not answer.
             signature: of the arguments.
             body: the arguments as they are on the wire, see `pack`.
             flags: NO_AUTO_START, or none.
         """
-        if destination in self.stuck:
+        if destination in self.stuck or not is_place(destination, path):
             self.dropped.append(then)
             return
         self.serial = self.serial % 0xFFFFFFFF + 1
@@ -146,29 +153,37 @@ class Bus:
         self._read()
         data, start = bytes(self.received), 0
         while len(data) - start >= 16:
-            order, kind, _flags, _version, length, _serial, fields = HEADER.unpack_from(data, start)
-            if order != ord("l"):
-                raise BusError("an answer in another byte order")
+            order = "<" if data[start] == ord("l") else ">"
+            _, kind, _flags, _version, length, _serial, fields = struct.unpack_from(order + "BBBBIII", data, start)
             body = start + 16 + fields + (-fields % 8)
             if len(data) < body + length:
                 break
             if kind in (REPLY, ERROR):
-                serial, signature = answer_fields(data[start + 16 : start + 16 + fields])
+                serial, signature = answer_fields(data[start + 16 : start + 16 + fields], order)
                 _, then = self.waiting.pop(serial, (None, None))
                 if then is not None:
-                    then(None if kind == ERROR else unpack(signature, data[body : body + length]))
+                    none = kind == ERROR or order == ">"
+                    then(None if none else unpack(signature, data[body : body + length]))
             start = body + length
         self.received = bytearray(data[start:])
 
 
-def answer_fields(data):
+def is_place(name, path):
+    """Whether a call may go there. The bus hangs up on whoever sends one elsewhere, and it may be what a program told."""
+    if len(name) > LONGEST_NAME or len(path) > LONGEST_PATH or path == RESERVED:
+        return False
+    return BUS_NAME.fullmatch(name) is not None and OBJECT_PATH.fullmatch(path) is not None
+
+
+def answer_fields(data, order="<"):
     """Which call an answer answers, and the signature of its values."""
     serial, signature, at = 0, "", 0
+    u32 = struct.Struct(order + "I")
     while at < len(data):
         code, kind = data[at], data[at + 2]
         at += 4
         if kind == 117:  # u
-            (value,) = U32.unpack_from(data, at)
+            (value,) = u32.unpack_from(data, at)
             at += 4
             if code == REPLY_SERIAL:
                 serial = value
@@ -178,13 +193,13 @@ def answer_fields(data):
                 signature = data[at + 1 : at + 1 + size].decode()
             at += size + 2
         else:  # s, o
-            at += U32.unpack_from(data, at)[0] + 5
+            at += u32.unpack_from(data, at)[0] + 5
         at += -at % 8
     return serial, signature
 
 
 def pack(signature, *values):
-    """Arguments as they are on the wire; only for the types i, u, s, o, g."""
+    """Arguments as they are on the wire; only for the types i, u, s, o, g. A number out of range becomes the nearest in it."""
     data = b""
     for kind, value in zip(signature, values, strict=True):
         if kind == "g":
@@ -195,7 +210,8 @@ def pack(signature, *values):
             text = value.encode()
             data += U32.pack(len(text)) + text + b"\0"
         else:
-            data += struct.pack("<" + {"i": "i", "u": "I"}[kind], value)
+            form, least, most = RANGES[kind]
+            data += struct.pack(form, max(least, min(value, most)))
     return data
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import random
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -129,3 +133,103 @@ def test_what_vanishes_while_it_is_looked_at_is_left_out(
     Look().on_states(("app", "/node"), parent, 0, 1, "label", states)
     assert parent["children"] == {}
     assert flags_of(states) == []
+
+
+ROGUE, HONEST = (":1.9", "/root"), (":1.5", "/root")
+BOX, SHOWS = (0, 0, 90, 40), [1 << 25 | 1 << 30 | 1 << 8]
+TRUE = {"Name": "honest", "GetRole": 23, "GetState": SHOWS, "GetExtents": BOX, "GetChildren": [], "GetKeyBinding": ""}
+ODD: tuple[Any, ...] = (
+    *(None, "rogue", "", 7, 0, -1, -(1 << 31), (1 << 31) - 1, 1 << 63, 1.5, float("nan"), [], (), [[]], [None], ["a"]),
+    *([7], [-1], [1.5], [1 << 60], (1, 2), ("a", "b"), ("", "/null"), (1, "/a"), ROGUE, [ROGUE] * 3, [ROGUE] * 400),
+    *([ROGUE, 7], (0, 0, 9, 9), (-(1 << 31),) * 4, ((1 << 31) - 1,) * 4, (0, 0, "9", 9), (1.5,) * 4, [(2, [ROGUE])]),
+    *([(2, [])], [(2, 7)], [(2, ["a"])], [("a", [ROGUE])], [([], [ROGUE])], [(2, [("", "")])], SHOWS, 54, 301, 2000000),
+)
+
+
+FITTING: dict[str, list[Any]] = {
+    "Name": ["soffice", "soffice", ""],
+    "Description": ["told"],
+    "ChildCount": [1, 301, 2000000],
+    "CharacterCount": [5],
+    "NColumns": [5, 1024],
+    "GetRole": [11, 23, 29, 31, 33, 35, 55, 55, 55, 56, 60, 61, 69],  # windows, lists, menus, tables, texts
+    "GetState": [SHOWS, [SHOWS[0] | 1 << 12]],
+    "GetChildren": [[ROGUE], [ROGUE] * 3],
+    "GetChildAtIndex": [ROGUE],
+    "GetIndexInParent": [0, 5, 900, (1 << 31) - 1],
+    "GetRelationSet": [[(2, [ROGUE])]],
+    "GetExtents": [BOX, (0, 0, (1 << 31) - 1, (1 << 31) - 1)],
+    "GetAccessibleAtPoint": [ROGUE],
+    "GetAccessibleAt": [ROGUE],
+    "GetText": ["text"],
+    "GetKeyBinding": ["k"],
+    "GetSelection": [0],
+}
+
+
+class Accessible:
+    """A bus on which one application answers as it should, in order, and another often anything, in any order."""
+
+    def __init__(self, seed: int):
+        self.random = random.Random(seed)
+        self.odd = (0.01, 0.05, 0.2, 0.5)[seed % 4]
+        self.waiting: list[tuple[str, Callable[[list[Any] | None], None], list[Any] | None]] = []
+        self.asked = 0
+
+    def post(
+        self, name: str, path: str, _: str, member: str, then: Any, signature: str = "", body: bytes = b""
+    ) -> None:
+        self.asked += 1
+        if member == "Get":
+            member = body[:-1].rpartition(b"\0")[2].decode()
+        choice = self.random.choice
+        if name == "org.a11y.atspi.Registry":
+            answer: list[Any] | None = [[ROGUE, HONEST]]
+        elif (name, path) == HONEST:
+            answer = [TRUE[member]] if member in TRUE else None
+        elif self.asked > 500:
+            answer = None
+        elif self.random.random() < self.odd:
+            answer = choice((None, [], [choice(ODD)], [choice(ODD)], [choice(ODD), choice(ODD)]))
+        else:
+            answer = [choice(FITTING[member])] * (2 if member == "GetSelection" else 1)
+        self.waiting.append((name, then, answer))
+
+    def run(self) -> None:
+        while self.waiting:
+            name, then, answer = next_one = self.random.choice(self.waiting)
+            if name != ROGUE[0]:
+                name, then, answer = next_one = next(one for one in self.waiting if one[0] == name)
+            self.waiting.remove(next_one)
+            then(answer)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_an_application_may_answer_anything_and_the_others_still_show(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(inside.__file__).parent))
+    import access
+
+    def on_bus(ask: Callable[[], Any]) -> Any:
+        monkeypatch.setattr(access, "_connection", [Accessible(seed)])
+        return json.loads(json.dumps(ask()))
+
+    for options in ({}, {"at": (5, 5)}, {"under": [0, 1, 0]}, {"text": False, "menus": False}):
+        found = on_bus(partial(access.tree, **options))
+        nodes = next(app["nodes"] for app in found if app["app"] == "honest")
+        assert [(node["role"], node["box"], node["states"]) for node in nodes] == [("frame", list(BOX), [])]
+        for app in found:
+            elements(app["app"], app["nodes"], [CLIENT])
+    told = on_bus(lambda: access.details("honest", [[], [0]]))
+    assert told == [{"description": "", "keys": "", "label": ""}, None]
+    for name in ("soffice", "rogue", ""):
+        on_bus(partial(access.details, name, [[], [0], [0, 1], [1, 2, 3]]))
+        sheets = access.Sheets()
+        for look, where in ((sheets.cell, (3, 4)), (sheets.at, (5, 5)), (sheets.visible, ())):
+            answer = on_bus(partial(look, name, *where))
+            if answer:
+                cell_elements("calc", answer, [CLIENT])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import struct
 import subprocess
 from collections.abc import Iterator
@@ -63,6 +64,35 @@ def test_one_that_does_not_answer_is_given_up_and_the_others_are_not(
     silent.close()
 
 
+@pytest.mark.parametrize(
+    "place",
+    [("", "/"), ("a", "/"), (":1.", "/"), ("a.1b", "/"), ("é.b", "/"), ("a.b\n", "/"), ("a." + "b" * 300, "/")]
+    + [(":1.0", path) for path in ("", "x", "/a/", "/a\n", "/" + "a" * 5000, "/org/freedesktop/DBus/Local")],
+)
+def test_where_no_call_may_go_nobody_answers_and_the_bus_does_not_hang_up(address: str, place: tuple[str, str]) -> None:
+    bus, answers = wire.Bus(address), []
+    bus.post(*place, "a.b", "C", answers.append)
+    bus.run()
+    assert answers == [None]
+    assert bus.call(*ASK, "NameHasOwner", "s", wire.pack("s", DBUS)) == [1]
+    bus.close()
+
+
+@pytest.mark.parametrize(("order", "expected"), [("<", [7]), (">", None)])
+def test_an_answer_in_the_other_byte_order_is_none(order: str, expected: list[int] | None) -> None:
+    number = struct.Struct(order + "I").pack
+    fields = b"\5\1u\0" + number(3) + b"\x08\1g\0\1u\0\0" + b"\6\1s\0" + number(4) + b":1.1\0"
+    head = struct.pack(order + "BBBBIII", ord("l" if order == "<" else "B"), wire.REPLY, 0, 1, 4, 1, len(fields))
+    ours, theirs = socket.socketpair()
+    bus, answers = wire.Bus.__new__(wire.Bus), []
+    bus.socket, bus.received, bus.waiting = ours, bytearray(), {3: (":1.1", answers.append)}
+    theirs.sendall(head + fields + bytes(-len(fields) % 8) + number(7))
+    bus._receive()
+    assert (answers, bytes(bus.received)) == ([expected], b"")
+    ours.close()
+    theirs.close()
+
+
 def test_values_are_read_as_the_specification_lays_them_out() -> None:
     reference = wire.pack("s", ":1.1") + b"\0" * 3 + wire.pack("o", "/a")
     items = struct.pack("<II", len(reference), 0) + reference
@@ -72,4 +102,5 @@ def test_values_are_read_as_the_specification_lays_them_out() -> None:
     assert wire.unpack("a{yv}", struct.pack("<II", 8, 0) + b"\7\1i\0" + struct.pack("<i", 9)) == [[(7, 9)]]
     assert wire.unpack("au", struct.pack("<III", 8, 5, 6)) == [(5, 6)]
     assert wire.unpack("yx", b"\1" + b"\0" * 7 + struct.pack("<q", -1)) == [1, -1]
+    assert wire.pack("iu", 1 << 40, -1) == struct.pack("<iI", (1 << 31) - 1, 0)
     assert wire.pack("ius", -1, 2, "ab") == struct.pack("<iII", -1, 2, 2) + b"ab\0"
