@@ -39,6 +39,7 @@ from forge.records.trajectory import Element
 
 _POLL = 0.05  # seconds between two looks at a predicate; each look is a request of its own
 _BUSY_PAUSE = 0.5  # seconds between two rounds of asking all servers for a free slot
+_DOWN = 30.0  # seconds for which a server that failed is not asked while there are others
 
 
 class RemoteInput:
@@ -445,7 +446,7 @@ class RemotePool:
     ) -> RemoteSlot:
         """A slot of one's own with these files in its home; waits while all are lent.
 
-        Raises DesktopError: no server can be reached, or none could make a slot.
+        Raises DesktopError: no server can be reached, or none of those that can could make a slot.
         """
         order = wire.SlotOrder(
             guest=guest or Guest(),
@@ -453,11 +454,21 @@ class RemotePool:
             layers=_names(layers),
             lease=lease or self._lease,
         )
+        failed: dict[str, DesktopError] = {}
         while True:
-            for connection in self._living():
-                slot = self._try(connection, order, layers)
-                if slot is not None:
-                    return slot
+            living = self._living()
+            for connection in living:
+                try:
+                    return self._lend(connection, order, layers)
+                except FullError:
+                    failed.pop(connection.url, None)
+                except MissingLayersError:
+                    raise
+                except DesktopError as error:
+                    self._set_down(connection)
+                    failed[connection.url] = error
+            if all(connection.url in failed for connection in living):
+                raise _all_failed(failed)
             with self._free:
                 self._free.wait(_BUSY_PAUSE)
 
@@ -488,15 +499,14 @@ class RemotePool:
             connection.close()
 
     def _living(self) -> list[Connection]:
-        """The servers, the one with the most free slots first; those that were out of reach lately are left out.
+        """The servers, the one with the most free slots first; those that failed lately are left out.
 
         Raises DesktopError when there is none.
         """
         now = time.monotonic()
         found = []
-        for connection in self._connections:
-            if self._down.get(connection.url, 0.0) > now and len(self._down) < len(self._connections):
-                continue
+        well = [connection for connection in self._connections if self._down.get(connection.url, 0.0) <= now]
+        for connection in well or self._connections:
             status = self._status(connection)
             if status is not None:
                 found.append((status.free, connection))
@@ -517,7 +527,7 @@ class RemotePool:
         try:
             status: wire.Status = connection.call("GET", "/v1/status", wire.Status, patience=patience)
         except DesktopError:
-            self._down[connection.url] = time.monotonic() + 30.0
+            self._set_down(connection)
             return None
         if status.version != wire.VERSION:
             raise DesktopError(
@@ -527,14 +537,12 @@ class RemotePool:
         self._down.pop(connection.url, None)
         return status
 
-    def _try(self, connection: Connection, order: wire.SlotOrder, layers: Layers) -> RemoteSlot | None:
-        """A slot of this server; None when all of its slots are lent."""
-        try:
-            facts = self._with_layers(
-                connection, layers, lambda c: c.call("POST", "/v1/slots", wire.SlotFacts, body=order)
-            )
-        except FullError:
-            return None
+    def _set_down(self, connection: Connection) -> None:
+        self._down[connection.url] = time.monotonic() + _DOWN
+
+    def _lend(self, connection: Connection, order: wire.SlotOrder, layers: Layers) -> RemoteSlot:
+        """A slot of this server. Raises FullError when all of its slots are lent."""
+        facts = self._with_layers(connection, layers, lambda c: c.call("POST", "/v1/slots", wire.SlotFacts, body=order))
         slot = RemoteSlot(connection, facts, layers)
         slot.on_close(self._one_free)
         return slot
@@ -558,6 +566,13 @@ def _names(layers: Layers) -> wire.LayerNames:
     return wire.LayerNames(
         commands=tuple(map(layer_digest, layers.commands)), python=tuple(map(layer_digest, layers.python))
     )
+
+
+def _all_failed(failed: dict[str, DesktopError]) -> DesktopError:
+    if len(failed) == 1:
+        return next(iter(failed.values()))
+    said = "; ".join(f"{url}: {error.message}" for url, error in failed.items())
+    return DesktopError(f"no slot server could make a slot: {said}")
 
 
 __all__ = ["GoneError", "RemotePool", "RemoteSlot"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -13,9 +13,11 @@ import pytest
 from forge.desktop.box import NO_LAYERS
 from forge.desktop.remote import RemotePool
 from forge.desktop.server import wire
+from forge.desktop.server.app import create_app
 from forge.desktop.server.connection import Connection, GoneError
 from forge.desktop.server.leases import Desk
 from forge.desktop.server.leases import GoneError as Gone
+from forge.desktop.server.running import Background
 from forge.records import DesktopError, Guest, InputError
 from forge.records.errors import ExhaustedError
 from tests.forge.desktop.conftest import becomes
@@ -238,9 +240,6 @@ def test_release_is_safe_to_repeat(served: Callable[..., str], fake_pool: FakePo
 
 
 def test_a_server_that_ends_closes_its_slots(served: Callable[..., str], fake_pool: FakePool) -> None:
-    from forge.desktop.server.app import create_app
-    from forge.desktop.server.running import Background
-
     with Background(create_app(Desk(fake_pool, 2), TOKEN)) as background:  # type: ignore[arg-type]
         connection = Connection(background.url, TOKEN, patience=0.5)
         slot = borrow(connection)
@@ -254,6 +253,52 @@ def test_a_dead_server_is_left_out(served: Callable[..., str]) -> None:
     with RemotePool([served(size=1), "http://127.0.0.1:9"], TOKEN, patience=0.5) as pool:
         for _ in range(3):
             pool.acquire().close()
+
+
+class BrokenPool(FakePool):
+    """Cannot make slots."""
+
+    asked = 0
+
+    def acquire(self, *what: Any, **more: Any) -> FakeSlot:
+        self.asked += 1
+        raise DesktopError("the disk is full")
+
+
+@pytest.fixture
+def broken() -> Iterator[tuple[str, BrokenPool]]:
+    pool = BrokenPool()
+    with Background(create_app(Desk(pool, 8), TOKEN)) as background:  # type: ignore[arg-type]
+        yield background.url, pool
+
+
+def test_a_server_that_cannot_make_slots_is_left_out(
+    served: Callable[..., str], broken: tuple[str, BrokenPool]
+) -> None:
+    url, bad = broken
+    with RemotePool([url, served(size=2)], TOKEN) as pool:
+        for _ in range(3):
+            first, second = pool.acquire(), pool.acquire()
+            assert url not in (first.url, second.url)
+            releasing = threading.Timer(0.2, first.close)
+            releasing.start()
+            pool.acquire().close()  # the only other server is full for now, which is no fault
+            releasing.join()
+            second.close()
+        assert bad.asked == 1
+
+
+def test_when_no_server_can_make_a_slot_all_are_asked_and_quoted(broken: tuple[str, BrokenPool]) -> None:
+    url, bad = broken
+    other = url.replace("127.0.0.1", "localhost")
+    with RemotePool([url, other, "http://127.0.0.1:9"], TOKEN, patience=0.2) as pool:
+        for number in (1, 2):
+            with pytest.raises(DesktopError, match="no slot server could make a slot") as met:
+                pool.acquire()
+            assert all(f"{each}: the disk is full" in met.value.message for each in (url, other))
+            assert bad.asked == 2 * number
+    with RemotePool([url], TOKEN) as pool, pytest.raises(DesktopError, match=r"^the disk is full$"):
+        pool.acquire()
 
 
 def test_no_server_at_all_is_a_fault_of_the_infrastructure() -> None:
