@@ -165,7 +165,7 @@ def date_files(slot: Slot, task: Task) -> None:
     script = dating(task)
     if not script:
         return
-    done = slot.shell.run(script)
+    done = slot.shell.run(script, by_host=True)
     if done.exit_code != 0:
         raise DesktopError(f"the files of task {task.id[:12]} cannot be dated: {done.output.strip()[-300:]}")
 
@@ -175,7 +175,7 @@ def open_start(slot: Slot, task: Task) -> None:
     date_files(slot, task)
     for start in task.start:
         slot.launch(start.app, start.path)
-    slot.alive()  # from here on what a program of the agent's own ends is told from what ends by itself
+    slot.alive()
 
 
 def make_teacher(workshop: Workshop, part: Part, harness: Harness, environment: SlotEnvironment) -> Teacher:

@@ -141,12 +141,18 @@ class Display:
     def alive(self) -> None:
         """Raises DesktopError when the X server or the window manager has died; waits for one that is just coming back."""
         deadline = time.monotonic() + _RETURN
-        while not self._closed.is_set() and _ended_by_itself(self._manager) and time.monotonic() < deadline:
+        while self._comes_back() and time.monotonic() < deadline:
             self._closed.wait(0.02)
         for what, process in (("X server", self._server), ("window manager", self._manager)):
             if process is None or process.poll() is not None:
                 code = "it is closed" if process is None else f"exit code {process.returncode}"
                 raise DesktopError(f"the {what} of display {self.name} died ({code})")
+
+    def _comes_back(self) -> bool:
+        """Whether the window manager has ended by itself, and is started again."""
+        server = self._server
+        lives = server is not None and server.poll() is None and not self._closed.is_set()
+        return lives and _ended_by_itself(self._manager)
 
     def lost(self, cause: Exception) -> DesktopError:
         """The error for a connection that broke: why the display has died, or a `CutOffError` when it lives."""

@@ -99,8 +99,10 @@ class RemoteShell:
     def __init__(self, call: Callable[..., Any]):
         self._call = call
 
-    def run(self, command: str, timeout: float = 60, output_limit: int = OUTPUT_LIMIT) -> ShellResult:
-        order = wire.ExecOrder(command=command, timeout=timeout, output_limit=output_limit)
+    def run(
+        self, command: str, timeout: float = 60, output_limit: int = OUTPUT_LIMIT, *, by_host: bool = False
+    ) -> ShellResult:
+        order = wire.ExecOrder(command=command, by_host=by_host, timeout=timeout, output_limit=output_limit)
         answer = self._call("POST", "exec", wire.ExecAnswer, body=order)
         return ShellResult(**answer.model_dump())
 

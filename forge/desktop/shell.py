@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from forge.desktop.channel import Channel
@@ -27,25 +29,36 @@ class ShellResult:
 
 
 class Shell:
-    """Directory, variables and functions stay from command to command; stdin is empty; background jobs go on."""
+    """Directory, variables and functions stay from command to command; stdin is empty; background jobs go on.
 
-    def __init__(self, channel: Channel):
+    Args:
+        channel: leads to it.
+        agents: makes a context in which each command of the agent's runs.
+    """
+
+    def __init__(self, channel: Channel, agents: Callable[[], AbstractContextManager[None]] = nullcontext):
         self._channel = channel
+        self._agents = agents
 
-    def run(self, command: str, timeout: float = 60, output_limit: int = OUTPUT_LIMIT) -> ShellResult:
+    def run(
+        self, command: str, timeout: float = 60, output_limit: int = OUTPUT_LIMIT, *, by_host: bool = False
+    ) -> ShellResult:
         """Run a command in the shell.
 
         Args:
             command: any bash text, many lines too.
             timeout: seconds.
             output_limit: bytes of output kept.
+            by_host: it is no command of the agent's, so that what breaks meanwhile is not the agent's doing. It leaves
+                nothing running.
 
         Raises:
             DesktopError: the box is broken. A command that fails, or kills its own shell, is no error.
         """
-        answer = self._channel.ask(
-            "run", timeout=timeout + _GRACE, command=command, limit=output_limit, seconds=timeout
-        )
+        with nullcontext() if by_host else self._agents():
+            answer = self._channel.ask(
+                "run", timeout=timeout + _GRACE, command=command, limit=output_limit, seconds=timeout
+            )
         output: str = answer["output"]
         if answer["note"]:
             output = f"{output.rstrip()}\n{answer['note']}\n".lstrip("\n")
@@ -53,4 +66,5 @@ class Shell:
 
     def restart(self) -> None:
         """End the shell and all it started, and start a new one in the home."""
-        self._channel.ask("restart", timeout=_GRACE)
+        with self._agents():
+            self._channel.ask("restart", timeout=_GRACE)

@@ -17,13 +17,14 @@ import contextlib
 import logging
 import math
 import os
+import re
 import signal
 import socket
 import subprocess
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -50,6 +51,7 @@ from forge.desktop.spawn import identity, start, stop, user_of
 from forge.desktop.sweep import Claim, claim
 from forge.desktop.windows import Pane, Window, Windows
 from forge.desktop.words import whereabouts
+from forge.desktop.xprobe import SilentError, XProbe
 from forge.records.artifact import Snapshot
 from forge.records.errors import DesktopError, ExhaustedError, InputError
 from forge.records.guest import Guest
@@ -156,6 +158,7 @@ class Slot:
         self._watch = Watch()
         self._lease: Lease | None = None
         self._ended = "the slot is closed"
+        self._held_up = False  # whether it was closed because a program of the agent's own held the display up
         self._closing = threading.Lock()
         self._stack = ExitStack()
 
@@ -380,41 +383,49 @@ class Slot:
         """
         for _, says in self.dead():
             raise self.blame(DesktopError(says))
-        if not self._stopped:
-            with contextlib.suppress(DesktopError):  # whoever asks next is told
-                self._runs_foreign()
+        self._note_foreign()
         self._well = time.monotonic()
 
     def blame(self, error: DesktopError) -> DesktopError:
-        """The error to raise for one that this slot gave: an ExhaustedError if the guest brought it about."""
+        """The error to raise for one that this slot gave: an ExhaustedError if the guest brought it about.
+
+        May take `_ENDING`: what is broken may show only after a while by what.
+        """
         if self._enclosure is None:
             return error
         blamed = self._enclosure.blame(error)
-        closed = self._settler is None  # what fails then is no matter of the guest
-        if closed or isinstance(blamed, ExhaustedError) or not self._broken_by_agent(error):
+        if isinstance(blamed, ExhaustedError):
             return blamed
-        return ExhaustedError(f"a program of the agent's own broke the slot: {error.message}", mend=error.mend)
+        closed = self._settler is None  # what fails then is no matter of the guest
+        if self._held_up or (not closed and self._broken_by_agent(error)):
+            return ExhaustedError(f"a program of the agent's own broke the slot: {error.message}", mend=error.mend)
+        return blamed
 
     def _broken_by_agent(self, error: DesktopError) -> bool:
         """Whether the slot broke as a program of the agent's own can break it: something was cut off from a display that
-        lives, or was killed from a terminal window (`bash` has processes of its own). A crash is told by its signal.
+        lives, or was killed from a terminal window (`bash` has processes of its own). A crash is told by its signal, or by
+        what the application says.
         """
         deadline = time.monotonic() + _ENDING
         try:
             foreign, terminal = self._runs_foreign()
             while foreign:
                 self._screen_server.alive()
-                codes = self.ask("codes", timeout=5)
-                if isinstance(error, CutOffError) or any(
-                    code > 0 or (terminal and -code in _BY_HAND) for code in codes
-                ):
+                codes = [entry["code"] or 0 for entry in self.ask("apps", timeout=5) if not _crashed(entry)]
+                codes += self.ask("bus_codes", timeout=5)
+                if any(code > 0 or (terminal and -code in _BY_HAND) for code in codes):
                     return True
                 if time.monotonic() > deadline:
-                    return False
+                    break
                 time.sleep(0.05)  # what was cut off may not have ended yet
         except DesktopError:
-            pass
-        return False
+            return False
+        return foreign and isinstance(error, CutOffError)
+
+    def _note_foreign(self) -> None:
+        if not self._stopped:
+            with contextlib.suppress(DesktopError):  # whoever asks next is told
+                self._runs_foreign()
 
     def _runs_foreign(self) -> tuple[bool, bool]:
         """Whether programs of the agent's own may run, or have run and nobody has seen since, after a while, that all is
@@ -538,8 +549,7 @@ class Slot:
     def _command(self) -> Iterator[None]:
         self._foreign = math.inf
         try:
-            with self._use():
-                yield
+            yield
         finally:
             self._foreign = time.monotonic()
 
@@ -550,7 +560,24 @@ class Slot:
 
     def _take_back(self, seconds: float) -> None:
         self._ended = f"the slot was taken back: its lease ran out, there was no heartbeat for {seconds:g} s"
+        self._held_up = self._is_held_up()
         self.close()
+
+    def _is_held_up(self) -> bool:
+        """Whether the display lives and answers nobody while programs of the agent's own run: one of them has grabbed it."""
+        asking = threading.Thread(target=self._note_foreign, name="forge-foreign", daemon=True)
+        asking.start()
+        asking.join(_ENDING)  # another question may be under way
+        if not self._well < self._foreign + _ENDING:
+            return False
+        try:
+            self._screen_server.alive()
+            with XProbe(self.display_socket, self.xauthority, _ENDING):
+                return False
+        except DesktopError:
+            return False
+        except SilentError:
+            return True
 
     def _build(self, home_files: Iterable[File]) -> None:
         _open.add(self)
@@ -612,7 +639,7 @@ class Slot:
         )
         ours, theirs = zip(*(socket.socketpair() for _ in range(2)), strict=True)
         self._desktop, self._shell_channel = (Channel(end, self._why) for end in ours)
-        self._desktop.during, self._shell_channel.during = self._use, self._command
+        self._desktop.during = self._shell_channel.during = self._use
         with contextlib.ExitStack() as stack:
             for end in theirs:
                 stack.enter_context(end)
@@ -620,7 +647,7 @@ class Slot:
             argv = ["/usr/bin/python3", "-E", "-s", "/opt/forge/supervisor.py", *map(str, numbers)]
             command, fds = plan.command(argv, stack)
             self._box = start(command, pass_fds=[*fds, *numbers], log=folder / "box.log", admit=enclosure.admit)
-        self.shell = Shell(self._shell_channel)
+        self.shell = Shell(self._shell_channel, self._command)
 
     def _why(self) -> str:
         """What is known of a box that no longer answers."""
@@ -711,6 +738,12 @@ class Slot:
             path.write_bytes(self.screenshot().png)
             return f" (screenshot: {path})"
         return ""
+
+
+def _crashed(entry: Mapping[str, Any]) -> bool:
+    """Whether an application says of itself that it crashed, of those that then end with an exit code."""
+    patterns = (app.crash for app in APPS.values() if app.program == entry["program"] and app.crash)
+    return any(re.search(pattern, entry["said"]) for pattern in patterns)
 
 
 def _how(code: int) -> str:

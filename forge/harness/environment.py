@@ -134,11 +134,16 @@ class SlotEnvironment:
         """
         self._calls += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, functools.partial(function, *args))
-        except DesktopError as error:
-            raise self.slot.blame(error) from error
+            call = functools.partial(self._blaming, function, *args)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, call)
         finally:
             self._calls -= 1
+
+    def _blaming(self, function: Callable[..., T], *args: Any) -> T:
+        try:
+            return function(*args)
+        except DesktopError as error:
+            raise self.slot.blame(error) from error
 
     async def observe(self) -> Observation:
         return await self.run(self._observe)

@@ -166,7 +166,9 @@ class FakeShell:
     def __init__(self, desktop: FakeDesktop):
         self.desktop = desktop
 
-    def run(self, command: str, timeout: float = 60, output_limit: int = 1_000_000) -> ShellResult:
+    def run(
+        self, command: str, timeout: float = 60, output_limit: int = 1_000_000, *, by_host: bool = False
+    ) -> ShellResult:
         self.desktop.alive()
         self.desktop.log.append(("run", command, timeout))
         unknown = ShellResult(f"bash: {command.split()[0]}: command not found", 127, False, False)

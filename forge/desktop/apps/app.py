@@ -25,6 +25,7 @@ class App:
         env: added to its environment.
         mark: what the titles of its document windows end with, where several share a bus name.
         stale_menus: its menus stay in the tree after they were closed, see `forge.desktop.menus`.
+        crash: what it says last when it crashed, as a pattern, where it then ends with an exit code as after an error.
         farewell: it keeps what was done to itself for a while, without a way to save; to be asked to end, not killed.
     """
 
@@ -40,6 +41,7 @@ class App:
     mark: str = ""
     farewell: bool = False
     stale_menus: bool = False
+    crash: str = ""
 
 
 def last_part(path: str | None) -> str:

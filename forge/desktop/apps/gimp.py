@@ -35,6 +35,7 @@ GIMP = App(
     "",
     GTK2,
     stale_menus=True,
+    crash=r"fatal error: (Segmentation fault|Bus error|Aborted|Illegal instruction|Floating point exception)",
 )
 
 SETTINGS = {

@@ -128,12 +128,11 @@ class Desktop:
             for pid, program in self.apps.items()
         ]
 
-    def do_codes(self):
-        """The exit codes of the applications and buses that have ended, negative for signals; also for buses that are stopped."""
-        codes = [self.processes.code(pid) for pid in (*self.apps, *self.buses.values())]
-        stopped = [
-            -signal.SIGSTOP for bus in self.buses.values() for pid in (bus, *children_of(bus)) if state_of(pid) == "T"
-        ]
+    def do_bus_codes(self):
+        """The exit codes of the buses that have ended, negative for signals; and -SIGSTOP for what of them is stopped."""
+        codes = [self.processes.code(bus) for bus in self.buses.values()]
+        living = [pid for bus in self.buses.values() for pid in (bus, *children_of(bus))]
+        stopped = [-signal.SIGSTOP for pid in living if state_of(pid) == "T"]
         return [*stopped, *(code for code in codes if code is not None)]
 
     def do_warm(self, argv, env=None):

@@ -447,7 +447,9 @@ class OSWorldShell:
     def __init__(self, slot: OSWorldSlot):
         self._slot = slot
 
-    def run(self, command: str, timeout: float = 60, output_limit: int = OUTPUT_LIMIT) -> ShellResult:
+    def run(
+        self, command: str, timeout: float = 60, output_limit: int = OUTPUT_LIMIT, *, by_host: bool = False
+    ) -> ShellResult:
         limit = min(timeout, _LONGEST)
         inner = (
             f'set --; [ -f {_STATE} ] && . {_STATE}; cd "${{FORGE_PWD:-$HOME}}" 2>/dev/null\n{command}\n'

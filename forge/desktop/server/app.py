@@ -262,7 +262,8 @@ def _add_desktop(app: FastAPI, desk: Desk) -> None:
                 s.shell.restart()
             if order.restart and not order.command:
                 return wire.ExecAnswer()
-            return wire.ExecAnswer(**vars(s.shell.run(order.command, order.timeout, order.output_limit)))
+            run = s.shell.run(order.command, order.timeout, order.output_limit, by_host=order.by_host)
+            return wire.ExecAnswer(**vars(run))
 
         return await desk.do(slot, perform)
 

@@ -258,9 +258,10 @@ class Place(Wire):
 
 
 class ExecOrder(Order):
-    """A command for the slot's persistent shell, or its restart."""
+    """A command for the slot's persistent shell, or its restart. `by_host`: it is none of the agent's."""
 
     command: str = ""
+    by_host: bool = False
     timeout: float = Field(60.0, gt=0, le=3600)
     output_limit: int = Field(100_000, ge=0, le=MOST_OUTPUT)
     restart: bool = False

@@ -7,13 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from forge.desktop import apps, files
+from forge.desktop import apps, display, files
 from forge.desktop import slot as slots
 from forge.desktop.display import CutOffError
 from forge.desktop.health import below
@@ -132,6 +133,18 @@ x.XSync(display, 0)
 """
 
 
+GRAB = """
+import ctypes, pathlib, time
+x = ctypes.CDLL("libX11.so.6")
+x.XOpenDisplay.restype = ctypes.c_void_p
+display = ctypes.c_void_p(x.XOpenDisplay(None))
+x.XGrabServer(display)
+x.XSync(display, 0)
+pathlib.Path("grabbed").touch()
+time.sleep(1000)
+"""
+
+
 @pytest.mark.parametrize("by", ["host", "bash"])
 def test_a_connection_that_is_cut_off_is_the_agents_doing(tmp_path: Path, by: str) -> None:
     with Slot.open(root=tmp_path) as slot:
@@ -173,6 +186,65 @@ def test_a_bus_that_a_terminal_window_may_have_killed_or_stopped_is_the_agents_d
         with pytest.raises(DesktopError, match="session bus of the slot") as caught:
             slot.alive()
         assert type(caught.value) is blamed
+
+
+def test_a_command_of_the_host_is_none_of_the_agents(tmp_path: Path) -> None:
+    with Slot.open(root=tmp_path) as slot:
+        slot.shell.run("true", by_host=True)
+        slot.ask("start", argv=["/bin/sh", "-c", "exit 3"])
+        assert becomes(lambda: [each["code"] for each in slot.ask("apps")] == [3])
+        with pytest.raises(DesktopError, match="exit code 3") as caught:
+            slot.alive()
+        assert type(caught.value) is DesktopError
+
+
+def test_a_crash_is_told_from_an_end_by_what_the_application_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slots, "_ENDING", 0.0)
+    says = "echo 'gimp: fatal error: Segmentation fault'; echo 'script-fu: error'; exit 1"
+    crashing = replace(apps.APPS["gimp"], program="/bin/sh", command=lambda _: ["/bin/sh", "-c", says])
+    monkeypatch.setitem(apps.APPS, "gimp", crashing)
+    with Slot.open(root=tmp_path) as slot:
+        slot.shell.run("true")
+        slot.ask("start", argv=crashing.command(None))
+        assert becomes(lambda: [each["code"] for each in slot.ask("apps")] == [1])
+        with pytest.raises(DesktopError, match="gimp died") as caught:
+            slot.alive()
+        assert type(caught.value) is DesktopError
+
+
+@pytest.mark.parametrize("by", ["host", "bash"])
+def test_a_display_that_is_grabbed_until_the_lease_is_over_is_the_agents_doing(tmp_path: Path, by: str) -> None:
+    with Slot.open(root=tmp_path) as slot:
+        other = slot._screen_server.connect()
+        if by == "host":
+            other.grab_server()
+            other.sync()
+        else:
+            slot.lay([("~/grab.py", GRAB.encode(), 0o644, False)])
+            slot.shell.run("python3 grab.py & until test -e grabbed; do sleep 0.05; done")
+        slot.lend(0.5)
+        with pytest.raises(
+            DesktopError
+        ) as caught:  # one may still be answered when the box has ended, and with it the grab
+            becomes(lambda: slot.screenshot() is None)
+        assert type(slot.blame(caught.value)) is (ExhaustedError if by == "bash" else DesktopError)
+        other.display.socket.close()
+
+
+def test_the_end_of_the_server_is_told_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display, "_RETURN", 60.0)
+    with Slot.open(root=tmp_path) as slot:
+        for pid in below([slot.pids[0]]):
+            if Path(f"/proc/{pid}/comm").read_text() == "Xvfb\n":
+                os.kill(pid, signal.SIGKILL)
+        assert becomes(lambda: slot._screen_server._server.poll() is not None)  # type: ignore[union-attr]
+        assert becomes(lambda: slot._screen_server._manager.poll() is not None)  # type: ignore[union-attr]
+        began = time.monotonic()
+        with pytest.raises(DesktopError, match="X server"):
+            slot.alive()
+        assert time.monotonic() - began < 30  # a window manager that ends with it is not waited for
 
 
 @pytest.mark.parametrize("victim", [0, 1, 2], ids=["X server", "window manager", "box"])
