@@ -172,18 +172,24 @@ def keep(workshop: Workshop, part: str, found: list[GroundingScreen], screen: Fo
 
 
 def pair(workshop: Workshop, app: str) -> int:
-    """Make the pairs of an application anew, unless they are of just these screens. Returns how many there are."""
-    with workshop.warehouse.read() as connection:
-        screens = rows.read_screens(connection, app)
-    key = f"{app}:{digest([VERSION, *[screen.key for screen in screens]])}"
-    lease = workshop.warehouse.claims.acquire("pairs", key, owner_name())
-    if lease is None:
-        return 0
-    pairs = _pairs(workshop, screens)
-    with workshop.warehouse.begin() as session:
-        rows.replace_pairs(session, app, pairs)
-        lease.complete(session)
-    return len(pairs)
+    """Make the pairs of an application anew, unless they are of just these screens. Returns how many there are.
+
+    Where another harvest adds screens meanwhile, they are made of those too: pairs of fewer never replace those of more.
+    """
+    while True:
+        with workshop.warehouse.read() as connection:
+            screens = rows.read_screens(connection, app)
+        key = f"{app}:{digest([VERSION, *[screen.key for screen in screens]])}"
+        lease = workshop.warehouse.claims.acquire("pairs", key, owner_name())
+        if lease is None:
+            return 0
+        pairs = _pairs(workshop, screens)
+        with workshop.warehouse.begin() as session:
+            if rows.read_screens(session, app, lock=True) == screens:
+                rows.replace_pairs(session, app, pairs)
+                lease.complete(session)
+                return len(pairs)
+        lease.release("there are more screens now")
 
 
 def _pairs(workshop: Workshop, screens: Sequence[GroundingScreen]) -> list[GroundingPair]:

@@ -26,11 +26,12 @@ def add_screens(connection: Connection, screens: Iterable[GroundingScreen]) -> N
     insert_new(connection, GroundingScreenRow, [{**screen.to_json(), "created_at": now} for screen in screens])
 
 
-def read_screens(connection: Connection, app: str) -> list[GroundingScreen]:
-    """All screens of an application, by key."""
+def read_screens(connection: Connection, app: str, *, lock: bool = False) -> list[GroundingScreen]:
+    """All screens of an application, by key; with `lock` one transaction after the other that also locks them."""
     names = list(GroundingScreen.model_fields)
     table = GroundingScreenRow.__table__
     query = select(*(table.c[name] for name in names)).where(table.c.app == app).order_by(table.c.key)
+    query = query.with_for_update() if lock else query  # SQLite has one writer anyway
     return [GroundingScreen(**row._mapping) for row in connection.execute(query)]
 
 

@@ -16,9 +16,17 @@ from forge.desktop.health import below
 from forge.harness.grounding import tours
 from forge.harness.grounding.explorer import RESTARTS, Found, StuckError
 from forge.harness.grounding.sight import Sight
-from forge.records import DesktopError, InputError, Settings
+from forge.records import (
+    DesktopError,
+    GroundingPair,
+    GroundingScreen,
+    GroundingTarget,
+    InputError,
+    Settings,
+    Style,
+)
 from rounds import scenes
-from rounds.harvest import Desk, harvest
+from rounds.harvest import Desk, harvest, pair
 from rounds.items import Silent, Tally
 from rounds.walks import Walk, walks
 from rounds.workshop import Workshop
@@ -155,6 +163,38 @@ def test_a_walk_cut_short_by_a_fault_is_walked_again(tmp_path, monkeypatch, tour
 )
 def test_what_a_walk_found_is_kept_where_its_application_stops_it(tmp_path, monkeypatch, tour, screens):
     assert walk_through(tmp_path, monkeypatch, sees, tour, sees) == (1, [], [screens])
+
+
+def test_pairs_of_fewer_screens_never_replace_those_of_more(tmp_path, monkeypatch):
+    """Another harvest adds a screen, and its pairs are through before ours, which were begun without it."""
+
+    def screen(number):
+        return GroundingScreen(
+            key=f"editor/x#{number:04}", part="editor/x", app="editor", window="", width=1280, height=800,
+            screenshot=f"{number:064x}", sight=f"{number:064x}",
+        )  # fmt: skip
+
+    def other_harvest():
+        with workshop.warehouse.begin() as session:
+            grounding.add_screens(session, [screen(1)])
+        assert pair(workshop, "editor") == 2
+
+    meanwhile = [other_harvest]
+
+    def made_of(_, screens):
+        if meanwhile:
+            meanwhile.pop()()
+        target = GroundingTarget(app="editor", context="window", role="none", name="Bold")
+        shown = {"width": 1280, "height": 800, "style": Style.REFUSAL, "instruction": f"one of {len(screens)}"}
+        return [GroundingPair(target=target, screen=s.key, screenshot=s.screenshot, **shown) for s in screens]
+
+    monkeypatch.setattr(rounds.harvest, "_pairs", made_of)
+    with Workshop(Settings(home=tmp_path)) as workshop:
+        with workshop.warehouse.begin() as session:
+            grounding.add_screens(session, [screen(0)])
+        pair(workshop, "editor")
+        with workshop.warehouse.read() as connection:
+            assert [p.instruction for p in grounding.read_pairs(connection)] == ["one of 2", "one of 2"]
 
 
 @pytest.mark.desktop

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 from forge.records import GroundingPair, GroundingScreen, GroundingTarget, Style
 from warehouse import grounding
 
@@ -48,6 +52,28 @@ def test_pairs_are_replaced_as_a_whole_and_screens_stay(warehouse):
     with warehouse.read() as connection:
         assert [p.target.name for p in grounding.read_pairs(connection)] == ["Italic", "Blur"]
         assert [s.key[-1] for s in grounding.read_screens(connection, "calc")] == ["0", "1", "2"]
+
+
+def test_whoever_locks_the_screens_waits_for_who_has_them_and_sees_the_pairs_written_then(warehouse):
+    write(warehouse, "calc", CALC)
+
+    def replaced(name):
+        with warehouse.begin() as session:
+            grounding.read_screens(session, "calc", lock=True)
+            reading.set()
+            if name == "First":
+                time.sleep(0.2)
+            grounding.replace_pairs(session, "calc", [pair("calc", name)])
+
+    reading = threading.Event()
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(replaced, "First")
+        assert reading.wait(10)
+        second = pool.submit(replaced, "Second")
+        first.result(10)
+        second.result(10)
+    with warehouse.read() as connection:
+        assert [p.target.name for p in grounding.read_pairs(connection)] == ["Second"]
 
 
 def test_counts(warehouse):
