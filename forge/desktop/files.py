@@ -7,6 +7,7 @@ bits only; owners, time stamps, hard-link identity and extended attributes are n
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fnmatch
 import hashlib
@@ -14,7 +15,7 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import NoReturn
@@ -187,9 +188,11 @@ def snapshot(home: Path, put: Callable[[bytes], str], laid: Mapping[str, bytes] 
         DesktopError: something cannot be read.
     """
     entries: list[FileEntry] = []
-    root = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    mode = stat.S_IMODE(os.stat(home).st_mode)
+    root = _open_readable(os.fsencode(home), _FOLDER, None, mode)
     try:
-        _walk(root, (), entries, put, _Taken())
+        with _searchable(root, mode):
+            _walk(root, (), entries, put, _Taken())
     finally:
         os.close(root)
     if laid:
@@ -305,7 +308,8 @@ def _walk(
                 try:
                     before = len(entries)
                     entries.append(FileEntry(path=path, kind="folder", mode=mode))
-                    _walk(child, shown, entries, put, taken)
+                    with _searchable(child, mode):
+                        _walk(child, shown, entries, put, taken)
                 finally:
                     os.close(child)
                 if len(entries) == before + 1 and "/".join(shown) in _HULLS:
@@ -378,7 +382,20 @@ def _file_entry(raw: bytes, folder: int, path: str, mode: int, put: Callable[[by
     return FileEntry(path=path, sha256=put(content), size=len(content), mode=mode)
 
 
-def _open_readable(name: bytes, flags: int, folder: int, mode: int) -> int:
+@contextlib.contextmanager
+def _searchable(folder: int, mode: int) -> Iterator[None]:
+    """Where the guest took away its own right to look into an open folder, lend it meanwhile."""
+    lend = not os.access(".", os.X_OK, dir_fd=folder, effective_ids=True)
+    if lend:
+        os.fchmod(folder, mode | 0o700)
+    try:
+        yield
+    finally:
+        if lend:
+            os.fchmod(folder, mode)
+
+
+def _open_readable(name: bytes, flags: int, folder: int | None, mode: int) -> int:
     """Open relative to a folder; where the guest took away its own right to read, lend it for the moment of opening."""
     try:
         return os.open(name, flags, dir_fd=folder)

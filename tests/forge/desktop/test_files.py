@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -266,6 +267,33 @@ def test_what_the_guest_locked_is_read_all_the_same(home: Path, put: Put) -> Non
     assert [(e.path, e.mode) for e in found.entries] == [("~/locked", 0), ("~/locked/secret", 0)]
     assert entry(found, "~/locked/secret").sha256 is not None
     assert stat.S_IMODE((home / "locked").stat().st_mode) == 0
+
+
+LOCKED = """
+import sys, tempfile
+from pathlib import Path
+from forge.desktop.files import snapshot
+for mode in map(int, sys.argv[2:]):
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        home = Path(name)
+        (home / "sub").mkdir()
+        (home / "sub/file").touch(0)
+        locked = home / sys.argv[1]
+        locked.chmod(mode)
+        found = [(entry.path, entry.mode) for entry in snapshot(home, lambda data: "0" * 64).entries]
+        assert found == [("~/sub", mode if sys.argv[1] else 0o755), ("~/sub/file", 0)], found
+        assert locked.stat().st_mode & 0o777 == mode
+        locked.chmod(0o700)
+"""
+
+
+@pytest.mark.parametrize("folder", ["", "sub"])
+def test_what_the_guest_locked_is_read_by_an_ordinary_user_too(folder: str) -> None:
+    """One whom a folder's permissions bind, which root's they do not: the home itself and one in it."""
+    other: dict[str, Any] = {"user": 65123, "group": 65123, "extra_groups": []} if os.geteuid() == 0 else {}
+    command = [sys.executable, "-c", LOCKED, folder, *map(str, (0, 0o100, 0o200, 0o400, 0o500, 0o600))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, umask=0o022, **other)
+    assert done.returncode == 0, done.stderr
 
 
 def test_caches_of_applications_are_left_out(home: Path, put: Put) -> None:
