@@ -44,6 +44,22 @@ def needed() -> str:
     return path
 
 
+def check_target(file: Path) -> None:
+    """Raises InputError: a film cannot be written there."""
+    said: str | None = None
+    try:
+        with tempfile.TemporaryFile(dir=file.parent):
+            pass
+        if file.is_dir():
+            said = "it is a folder"
+        elif file.exists() and not os.access(file, os.W_OK):
+            said = "it is write-protected"
+    except OSError as error:
+        said = error.strerror
+    if said is not None:
+        raise InputError(f"{file} cannot be written: {said}", mend="name a file in a folder that is there")
+
+
 class Recording:
     """A live recording of a slot as MP4, from when it is made until `close`. Use it as a context manager.
 
@@ -56,6 +72,7 @@ class Recording:
         rate: pictures a second.
 
     Raises:
+        InputError: the MP4 cannot be written there.
         DesktopError: ffmpeg is missing or cannot see the screen.
     """
 
@@ -80,7 +97,11 @@ class Recording:
         self.close()
 
     def close(self) -> None:
-        """End it and finish the file. May be called twice. Raises DesktopError when there is nothing to keep."""
+        """End it and finish the file. May be called twice.
+
+        Raises:
+            DesktopError: the file cannot be finished; it names the one in which what was recorded is kept.
+        """
         for each in (self._frames, self._live):
             if each is not None:
                 each.close()
@@ -97,29 +118,26 @@ class DisplayRecording:
         rate: pictures a second.
 
     Raises:
+        InputError: the MP4 cannot be written there.
         DesktopError: ffmpeg is missing or cannot see the screen.
     """
 
     def __init__(self, display: str, cookie: Path, file: Path, rate: int = 15):
+        check_target(file)
         self._file = file
-        self._draft = tempfile.NamedTemporaryFile(dir=file.parent or ".", prefix=".recording-", suffix=".mp4")  # noqa: SIM115
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115
-        user = cookie.stat().st_uid  # the slot's own, who alone may read it
-        prefix, (folder,) = reachable([cookie.parent], user)
-        output = self._draft.fileno()
-        argv = [needed(), "-nostdin", "-loglevel", "error", "-f", "x11grab", "-draw_mouse", "1"]
-        argv += ["-framerate", str(rate), "-i", display, *_CODEC]
-        # in pieces, for it cannot go back in what it writes; the file is put in order at the end
-        argv += ["-movflags", "frag_keyframe+empty_moov", "-flush_packets", "1", "-f", "mp4", f"pipe:{output}"]
-        environment = {"PATH": "/usr/bin:/bin", "XAUTHORITY": f"{folder}/{cookie.name}"}
-        command = [*prefix, *unprivileged(argv, user=user)]
-        self._process: subprocess.Popen[bytes] | None = start(
-            command, env=environment, pass_fds=(output,), log=self._log
+        self._draft = tempfile.NamedTemporaryFile(  # noqa: SIM115
+            dir=file.parent, prefix=".recording-", suffix=".mp4", delete=False
         )
-        self._wait_for_pictures()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        try:
+            self._process: subprocess.Popen[bytes] | None = self._start(display, cookie, rate)
+            self._wait_for_pictures()
+        except BaseException:
+            self._discard()
+            raise
 
     def close(self) -> None:
-        """End it and finish the file."""
+        """End it and finish the file. Raises DesktopError as `Recording.close`."""
         if self._process is None:
             return
         process, self._process = self._process, None
@@ -131,9 +149,28 @@ class DisplayRecording:
             stop(process)
         try:
             _run(["-i", self._draft.name, "-c", "copy", "-movflags", "+faststart", "-f", "mp4", str(self._file)])
-        finally:
+        except DesktopError as error:
             self._draft.close()
             self._log.close()
+            raise _kept(error, self._draft.name) from error
+        self._discard()
+
+    def _start(self, display: str, cookie: Path, rate: int) -> subprocess.Popen[bytes]:
+        user = cookie.stat().st_uid  # the slot's own, who alone may read it
+        prefix, (folder,) = reachable([cookie.parent], user)
+        output = self._draft.fileno()
+        argv = [needed(), "-nostdin", "-loglevel", "error", "-f", "x11grab", "-draw_mouse", "1"]
+        argv += ["-framerate", str(rate), "-i", display, *_CODEC]
+        # in pieces, for it cannot go back in what it writes; the file is put in order at the end
+        argv += ["-movflags", "frag_keyframe+empty_moov", "-flush_packets", "1", "-f", "mp4", f"pipe:{output}"]
+        environment = {"PATH": "/usr/bin:/bin", "XAUTHORITY": f"{folder}/{cookie.name}"}
+        command = [*prefix, *unprivileged(argv, user=user)]
+        return start(command, env=environment, pass_fds=(output,), log=self._log)
+
+    def _discard(self) -> None:
+        self._draft.close()
+        self._log.close()
+        Path(self._draft.name).unlink(missing_ok=True)
 
     def _wait_for_pictures(self) -> None:
         """Until ffmpeg has written its first bytes: what is done from now on is in the recording."""
@@ -144,8 +181,6 @@ class DisplayRecording:
                 stop(self._process)
                 self._log.seek(0)
                 said = self._log.read().decode(errors="replace").strip()[-300:]
-                self._log.close()
-                self._draft.close()
                 raise DesktopError(f"the screen cannot be recorded: {said or 'ffmpeg gave no picture'}")
             time.sleep(0.02)
 
@@ -154,6 +189,7 @@ class _Sampler:
     """Screenshots at a steady rate, in a thread."""
 
     def __init__(self, slot: Slot, file: Path, rate: int):
+        check_target(file)
         self._slot = slot
         self._file = file
         self._rate = rate
@@ -166,8 +202,15 @@ class _Sampler:
     def close(self) -> None:
         self._ended.set()
         self._thread.join()
-        frames = ((Image.open(io.BytesIO(png)).convert("RGB"), ticks / self._rate) for png, ticks in self._shots)
-        write_mp4(frames, self._file, rate=self._rate)
+        try:
+            write_mp4(self._frames(), self._file, rate=self._rate)
+        except DesktopError as error:
+            with tempfile.NamedTemporaryFile(prefix="recording-", suffix=".mp4", delete=False) as kept:
+                write_mp4(self._frames(), Path(kept.name), rate=self._rate)
+            raise _kept(error, kept.name) from error
+
+    def _frames(self) -> Iterable[Frame]:
+        return ((Image.open(io.BytesIO(png)).convert("RGB"), ticks / self._rate) for png, ticks in self._shots)
 
     def _run(self) -> None:
         while not self._ended.wait(1 / self._rate):
@@ -239,6 +282,10 @@ def write_mp4(frames: Iterable[Frame], file: Path, rate: int = RATE) -> None:
 
 _CODEC = ["-c:v", "libx264", "-preset", "veryfast", "-crf", "23", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2"]
 _CODEC += ["-pix_fmt", "yuv420p"]
+
+
+def _kept(error: DesktopError, where: str) -> DesktopError:
+    return DesktopError(f"{error.message}; what was recorded is kept in {where}", mend=error.mend)
 
 
 def _with(first: Frame, rest: Iterable[Frame]) -> Iterable[Frame]:

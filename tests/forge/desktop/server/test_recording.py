@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import subprocess
 import time
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy
 import pytest
 from PIL import Image
 
 from forge.desktop import Slot
-from forge.desktop.recording import Recording, write_film, write_gif, write_mp4
+from forge.desktop.display import Display
+from forge.desktop.recording import DisplayRecording, Recording, _Sampler, write_film, write_gif, write_mp4
 from forge.desktop.remote import RemotePool
 from forge.records import DesktopError, InputError
 
@@ -110,9 +116,42 @@ def test_a_slot_elsewhere_is_recorded_too(remote: RemotePool, tmp_path: Path) ->
 
 @pytest.mark.desktop
 def test_a_screen_that_is_gone_is_said(tmp_path: Path) -> None:
-    from forge.desktop.recording import DisplayRecording
-
     cookie = tmp_path / "cookie"
     cookie.write_bytes(b"")
     with pytest.raises(DesktopError, match="cannot be recorded"):
         DisplayRecording(":9999", cookie, tmp_path / "film.mp4")
+    assert [each.name for each in tmp_path.iterdir()] == ["cookie"]
+
+
+def sampler(file: Path) -> _Sampler:
+    """A recording of a slot elsewhere that shows one colour."""
+    png = io.BytesIO()
+    FRAMES[0][0].save(png, "PNG")
+    slot: Any = SimpleNamespace(screenshot=lambda: SimpleNamespace(png=png.getvalue()))
+    return _Sampler(slot, file, rate=10)
+
+
+@pytest.mark.parametrize("target", ["absent/film.mp4", "folder", "file/film.mp4"])
+def test_where_no_film_can_be_written_none_is_begun(tmp_path: Path, target: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=f"{target} cannot be written: .*\n  mend: "):
+        sampler(tmp_path / target)
+    with pytest.raises(InputError, match=f"{target} cannot be written: .*\n  mend: "):
+        DisplayRecording(":9999", tmp_path / "file", tmp_path / target)
+
+
+@pytest.mark.desktop
+def test_a_recording_whose_file_cannot_be_finished_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "display").mkdir()
+    with closing(Display(tmp_path / "display", 320, 202)) as display:
+        live = DisplayRecording(display.name, display.cookie, tmp_path / "live.mp4")
+        elsewhere = sampler(tmp_path / "elsewhere.mp4")
+        time.sleep(0.5)
+        for recording, name in ((live, "live.mp4"), (elsewhere, "elsewhere.mp4")):
+            (tmp_path / name).mkdir()
+            with pytest.raises(DesktopError, match="directory; what was recorded is kept in ") as fault:
+                recording.close()
+            kept = Path(re.split(" is kept in ", fault.value.message)[1])
+            assert float(facts(kept)["duration"]) > 0
+            kept.unlink()
