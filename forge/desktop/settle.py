@@ -11,7 +11,6 @@ What it does NOT cover: a repaint that waits for a timer of the application, lon
 
 from __future__ import annotations
 
-import select
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from typing import Any
 
 from forge.desktop.activity import Activity
 from forge.desktop.display import Display, disconnect
+from forge.desktop.xlib import select
 from forge.records.errors import DesktopError
 
 _POLL = 0.03  # seconds between two looks at a predicate
@@ -87,7 +87,7 @@ class Settler:
                 left = end - time.monotonic()
                 if left <= 0:
                     return timeout
-                select.select([self._connection.fileno()], [], [], min(_POLL, left))
+                select([self._connection.fileno()], [], [], min(_POLL, left))
                 if left > _POLL:
                     time.sleep(_POLL / 3)  # damage may come without end; the predicate is not to be asked each time
             work = _Work(self._activity)
@@ -98,7 +98,7 @@ class Settler:
                 rest = max(due, min(work.until(now), due + _WORK)) - now
                 if rest <= 0 or now >= end:
                     return now - started
-                select.select([self._connection.fileno()], [], [], min(rest, end - now, _LOOK))
+                select([self._connection.fileno()], [], [], min(rest, end - now, _LOOK))
 
     def _look(self, last: float | None) -> float | None:
         return time.monotonic() if self._drain() else last

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import resource
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +24,20 @@ def home(tmp_path: Path) -> Path:
     folder.mkdir()
     chown_home(folder)
     return folder
+
+
+@pytest.fixture
+def high_descriptors() -> Iterator[None]:
+    """What is opened meanwhile gets descriptors above 1,024, as in a process with many slots."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    opened = [os.open(os.devnull, os.O_RDONLY)]
+    while opened[-1] <= 1024:
+        opened.append(os.open(os.devnull, os.O_RDONLY))
+    yield
+    for number in opened:
+        os.close(number)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from forge.desktop.activity import Activity
 from forge.desktop.display import Display
 from forge.desktop.settle import Settler
 from forge.desktop.sweep import claim
+from forge.desktop.xlib import connect
 
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("settle")]
 
@@ -43,6 +44,19 @@ def test_work_without_a_change_on_the_screen_is_waited_for(display: Display, see
     settler.settle(first=0.1, quiet=0.05)
     settler.close()
     assert time.monotonic() - began >= 0.8
+
+
+def test_a_process_may_have_many_open_files(display: Display, high_descriptors: None) -> None:
+    connection = display.authorized(lambda: connect(display.name))
+    assert connection.fileno() > 1024
+    connection.sync()
+    settler = Settler(display)
+    assert settler.settle(lambda: False, timeout=0.1) == 0.1
+    connection.screen().root.create_window(0, 0, 9, 9, 0, 24, override_redirect=True, background_pixel=5).map()
+    connection.sync()
+    assert settler.settle(first=5, quiet=0.05) < 2
+    settler.close()
+    connection.close()
 
 
 def test_work_without_end_is_not(display: Display) -> None:
