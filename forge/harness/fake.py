@@ -170,7 +170,7 @@ class FakeShell:
         self, command: str, timeout: float = 60, output_limit: int = 1_000_000, *, by_host: bool = False
     ) -> ShellResult:
         self.desktop.alive()
-        self.desktop.log.append(("run", command, timeout))
+        self.desktop.log.append(("by_host" if by_host else "run", command, timeout))
         unknown = ShellResult(f"bash: {command.split()[0]}: command not found", 127, False, False)
         return self.desktop.commands.get(command, unknown)
 

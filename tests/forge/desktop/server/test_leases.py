@@ -321,6 +321,15 @@ def test_whose_fault_it_was_is_known_elsewhere_too(served: Callable[..., str], f
             slot.alive()
 
 
+def test_a_command_of_the_host_is_none_of_the_agents_elsewhere_too(
+    served: Callable[..., str], fake_pool: FakePool
+) -> None:
+    with RemotePool([served()], TOKEN) as pool, pool.acquire() as slot:
+        slot.shell.run("true", by_host=True)
+        slot.shell.run("true")
+        assert [what for what, command, *_ in fake_pool.slots[0].log if command == "true"] == ["by_host", "run"]
+
+
 def test_what_the_guest_brought_about_is_told_by_the_server_whatever_call_meets_it(
     served: Callable[..., str], fake_pool: FakePool
 ) -> None:
