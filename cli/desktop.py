@@ -124,11 +124,13 @@ def open_(
 
     from forge.desktop import Slot
     from forge.desktop.apps import find_app
-    from forge.desktop.recording import Recording
+    from forge.desktop.recording import Recording, check_target
     from forge.records.errors import InputError
 
     if application is not None:
         find_app(application)
+    if record is not None:
+        check_target(record)
     inside, laid = from_here(path, file or [])
     try:
         home_files = [(name, source.read_bytes(), 0o644, False) for name, source in laid.items()]

@@ -160,6 +160,7 @@ def test_a_file_of_this_machine_is_opened_beside_others(tmp_path: Path) -> None:
         (("files", "there"), "'there' is a folder"),
         (("clac",), "no application is called 'clac'"),
         (("--file", "absent.csv"), "'absent.csv' does not exist on this machine"),
+        (("--record", "absent/a.mp4"), "absent/a.mp4 cannot be written: No such file or directory"),
         (("--file", "there/a.txt", "--file", "here/a.txt"), "two files are called a.txt: there/a.txt and here/a.txt"),
     ],
 )
