@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, StreamingResponse
+from pydantic import ValidationError
 
 from forge.desktop.limits import SLOT, Limits
 from forge.desktop.osworld import windows
@@ -332,10 +334,7 @@ def serve_osworld(
             "OSWorld's protocol asks nobody for a token",
             mend="listen on 127.0.0.1, or say --trust-network where only friends reach the port",
         )
-    width, times, height = screen.partition("x")
-    if not (times and width.isdigit() and height.isdigit()):
-        raise InputError(f"{screen!r} is no screen size", mend="write 1920x1080")
-    guest = Guest(width=int(width), height=int(height))
+    guest = _guest_of(screen)
     places = [running.listen(host, port + number if port else 0) for number in range(count)]
     machines: list[Machine] = []
     try:
@@ -347,6 +346,18 @@ def serve_osworld(
         for machine in machines:
             machine.close()
     print("closed")
+
+
+def _guest_of(screen: str) -> Guest:
+    """The guest with a screen of a size, "1920x1080". Raises InputError."""
+    size = re.fullmatch("([0-9]{1,9})x([0-9]{1,9})", screen)
+    if size is None:
+        raise InputError(f"{screen!r} is no screen size", mend="write 1920x1080")
+    try:
+        return Guest(width=int(size[1]), height=int(size[2]))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"screen size {screen}: {first['loc'][0]}: {first['msg']}", mend="write 1920x1080") from None
 
 
 def _read_home(machine: Machine, path: str) -> bytes | None:

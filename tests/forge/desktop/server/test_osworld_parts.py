@@ -21,7 +21,7 @@ import pytest
 from forge.desktop.display import Display
 from forge.desktop.osworld import client
 from forge.desktop.osworld.clipboard import Clipboard
-from forge.desktop.osworld.facade import create_facade
+from forge.desktop.osworld.facade import create_facade, serve_osworld
 from forge.desktop.osworld.layer import below_home
 from forge.desktop.server.running import Background
 from forge.records import DesktopError, InputError
@@ -72,6 +72,12 @@ def test_a_clipboard_is_let_go_of_after_its_displays_end(tmp_path: Path) -> None
 )
 def test_a_path_below_the_home(path: str, below: str | None) -> None:
     assert below_home(path) == below
+
+
+@pytest.mark.parametrize("screen", ["0x0", "99999x99999", "1280x400", "²x²", "1280", "1280x", "-1280x800", ""])
+def test_what_is_no_size_of_a_screen_is_told(screen: str) -> None:
+    with pytest.raises(InputError, match=r"screen size.*\n  mend: write 1920x1080"):
+        serve_osworld(1, "127.0.0.1", 0, screen)
 
 
 async def test_a_file_of_the_home_waits_for_neither_commands_nor_pictures(tmp_path: Path) -> None:
