@@ -99,6 +99,7 @@ def score(
             help=r"JSON list, one a row: \[x, y] or \[x, y, width, height] in pixels; \[-1, -1] is a refusal; "
             "null is no answer, wrong everywhere.",
             exists=True,
+            dir_okay=False,
         ),
     ],
     group: Annotated[
@@ -107,15 +108,14 @@ def score(
     as_json: Json = False,
 ) -> None:
     """Score predictions: point in box, point in polygon, refusal."""
-    import json
-
     from rounds.terminal import print_json, print_table
+    from training.grounding import read_predictions, read_rows
     from training.grounding import score as run
 
-    asked = json.loads(rows.read_text("utf-8"))
+    asked = read_rows(rows)
     if group is None:
         group = "style" if any("style" in row for row in asked) else ""
-    found = run(asked, json.loads(predictions.read_text("utf-8")), group)
+    found = run(asked, read_predictions(predictions), group)
     groups = {name: {"rows": n, "right": right, "accuracy": right / n} for name, (n, right) in found.groups.items()}
     if as_json:
         print_json({"rows": found.rows, "right": found.right, "accuracy": found.accuracy, "groups": groups})
@@ -135,6 +135,7 @@ def sheet(
     import random
 
     from forge.harness.grounding.sheet import sheet as draw
+    from forge.records.errors import InputError
     from rounds.workshop import Workshop
     from warehouse import grounding
 
@@ -142,7 +143,13 @@ def sheet(
         with workshop.warehouse.read() as connection:
             pairs = grounding.read_pairs(connection, apps)
         chosen = random.Random(seed).sample(pairs, min(count, len(pairs)))
-        picture.write_bytes(draw(chosen, workshop.warehouse.blobs.get))
+        png = draw(chosen, workshop.warehouse.blobs.get)
+    try:
+        picture.write_bytes(png)
+    except OSError as error:
+        raise InputError(
+            f"{picture} cannot be written: {error.strerror}", mend="name a file in a folder that is there"
+        ) from None
     print(picture)
 
 

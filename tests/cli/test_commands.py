@@ -108,6 +108,22 @@ def test_the_score_of_a_group_that_no_row_has_is_bad_input(tmp_path: Path) -> No
     assert "groups are data_type" in shown.stderr
 
 
+def test_files_that_cannot_be_read_or_written_are_bad_input(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.json"
+    rows.write_text('[{"bbox": [0, 0, 9, 9]}, 3]')
+    shown = forge("grounding", "score", str(rows), str(rows))
+    assert (shown.returncode, shown.stderr.partition("\n")[0]) == (2, f"forge: {rows}: row 2 is no object")
+    rows.write_text('[{"bbox": [0, 0, 9, 9]}]')
+    shown = forge("grounding", "score", str(rows), str(rows))
+    assert shown.returncode == 2
+    assert shown.stderr.startswith(f"forge: {rows}: row 1 is no prediction: ")
+    assert forge("grounding", "score", str(rows), str(tmp_path)).returncode == 2
+    picture = tmp_path / "absent/s.png"
+    shown = forge("grounding", "sheet", str(picture))
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert shown.stderr.startswith(f"forge: {picture} cannot be written: No such file or directory\n  mend: ")
+
+
 def test_the_library_as_json_names_twelve_skills_in_three_applications() -> None:
     rows = json.loads(forge("skills", "list", "--json").stdout)
     apps = [app for row in rows for app in row["apps"]]
