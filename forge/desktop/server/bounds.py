@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from forge.desktop.input import Input
-from forge.desktop.server.wire import ShortWait, refusal
+from forge.desktop.server.wire import LONGEST_HOLD, refusal
 from forge.records.errors import InputError
 
 _STEPS = Annotated[int, Field(ge=-10_000, le=10_000)]
@@ -18,7 +18,7 @@ _INPUT: dict[str, Any] = {
     "count": Annotated[int, Field(ge=0, le=100)],
     "dx": _STEPS,
     "dy": _STEPS,
-    "seconds": ShortWait,
+    "seconds": Annotated[float, Field(ge=0, le=LONGEST_HOLD)],
 }
 """Arguments that have bounds, whatever the method."""
 _ASK = ("self", "what", "do", "timeout")

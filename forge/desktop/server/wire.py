@@ -26,8 +26,13 @@ VERSION = 1
 LONGEST_LEASE = 7 * 86400.0
 MOST_OUTPUT = 16 << 20
 """Bytes of a command's output; written as JSON it stays below what the server keeps of answers."""
-ShortWait = Annotated[float, Field(ge=0, le=120)]
-"""Seconds that a request may let the screen, or a key, be waited for."""
+LONGEST_HOLD = 60.0
+"""Seconds that a key may be held, as long as an action may take. A slot gives no sign of life meanwhile, see
+`forge.desktop.lease.SILENCE`, nor while the screen is waited for afterwards.
+"""
+LONGEST_SETTLE = 30.0
+"""Seconds that the screen may be waited for in one request."""
+_Settle = Annotated[float, Field(ge=0, le=LONGEST_SETTLE)]
 _BOUNDS = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
 
 
@@ -156,9 +161,9 @@ class ClockOrder(Order):
 class SettleOrder(Order):
     """How the screen is waited for."""
 
-    first: ShortWait = 0.6
-    quiet: ShortWait = 0.3
-    timeout: ShortWait = 8.0
+    first: _Settle = 0.6
+    quiet: _Settle = 0.3
+    timeout: _Settle = 8.0
 
 
 class Waited(Wire):

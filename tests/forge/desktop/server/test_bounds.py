@@ -6,10 +6,13 @@ from collections.abc import Callable
 
 import httpx
 import pytest
+from pydantic import BaseModel
 
+from forge.desktop.lease import SILENCE
 from forge.desktop.remote import RemotePool, RemoteSlot
-from forge.desktop.server import bounds
+from forge.desktop.server import bounds, wire
 from forge.records import Guest, InputError
+from forge.records.action import HoldKey, Wait
 from tests.forge.desktop.server.conftest import TOKEN, FakePool
 
 
@@ -34,7 +37,7 @@ from tests.forge.desktop.server.conftest import TOKEN, FakePool
         ("/settle", '{"first": NaN}', "first = nan: "),
         ("/settle", '{"timeout": -1}', "timeout = -1: "),
         ("/act", '{"action": {"kind": "dance"}}', "action: "),
-        ("/act", '{"action": {"kind": "wait", "seconds": 1}, "settle": {"timeout": 121}}', "timeout = 121: "),
+        ("/act", '{"action": {"kind": "wait", "seconds": 1}, "settle": {"timeout": 31}}', "timeout = 31: "),
         (
             "/act",
             '{"action": {"kind": "wait", "seconds": 1}, "output_limit": 16777217}',
@@ -77,10 +80,11 @@ def test_a_query_that_is_not_understood_is_bad_input_too(served: Callable[..., s
         (lambda slot: slot.shell.run("true", timeout=0), "timeout = 0"),
         (lambda slot: slot.shell.run("true", output_limit=1 << 30), "output_limit = 1.07374e"),
         (lambda slot: slot.settle(timeout=1e6), "timeout = 1e"),
+        (lambda slot: slot.settle(timeout=31), "timeout = 31"),
         (lambda slot: slot.settle(quiet=float("nan")), "quiet = nan"),
         (lambda slot: slot.launch("calc", timeout=-1), "timeout = -1"),
         (lambda slot: slot.ask("ping", timeout=601), "timeout = 601"),
-        (lambda slot: slot.input.hold("a", 121), "hold: seconds = 121"),
+        (lambda slot: slot.input.hold("a", 61), "hold: seconds = 61"),
     ],
 )
 def test_a_client_is_told_the_same(served: Callable[..., str], call: Callable[[RemoteSlot], object], said: str) -> None:
@@ -97,4 +101,13 @@ def test_a_lease_that_cannot_be_is_bad_input_to_a_client(served: Callable[..., s
 def test_arguments_within_their_bounds_are_passed_on_as_the_method_takes_them() -> None:
     taken = bounds.input_arguments("click", {"x": 1, "y": 2, "modifiers": ["ctrl"]})
     assert taken == {"x": 1, "y": 2, "button": 1, "count": 1, "modifiers": ["ctrl"]}
-    assert bounds.input_arguments("hold", {"keys": "a", "seconds": 120}) == {"keys": "a", "seconds": 120.0}
+    assert bounds.input_arguments("hold", {"keys": "a", "seconds": 60}) == {"keys": "a", "seconds": 60.0}
+
+
+@pytest.mark.parametrize("action", [HoldKey, Wait])
+def test_whatever_one_request_may_wait_for_is_over_before_a_slot_has_been_silent_for_too_long(
+    action: type[BaseModel],
+) -> None:
+    longest = max(getattr(bound, "le", 0) for bound in action.model_fields["seconds"].metadata)
+    assert longest == wire.LONGEST_HOLD, "an action is carried out in one request"
+    assert wire.LONGEST_HOLD + wire.LONGEST_SETTLE + 20 < SILENCE
