@@ -201,14 +201,21 @@ class Connection:
 
     def _beat(self) -> None:
         """Renew all leases, four times a lease. A heartbeat that fails is tried at the next; calls report the fault."""
+        beaten = time.monotonic()
         while True:
             with self._changed:
-                if not self._changed.wait_for(lambda: self._closed, min(self._kept.values(), default=60.0) / 4):
-                    slots = tuple(self._kept)
-                else:
+                # looked at anew whenever one comes to be kept: its lease may be shorter than all before
+                while not self._closed and (left := beaten + self._pause() - time.monotonic()) > 0:
+                    self._changed.wait(left)
+                if self._closed:
                     return
+                slots = tuple(self._kept)
+            beaten = time.monotonic()
             if slots:
                 try:
                     self.call("POST", "/v1/renew", wire.Renewal, body=wire.Renewal(slots=slots), patience=0)
                 except (DesktopError, InputError):
                     continue
+
+    def _pause(self) -> float:
+        return min(self._kept.values(), default=60.0) / 4

@@ -74,6 +74,19 @@ def test_a_pool_keeps_the_slots_of_a_teacher_that_thinks_long(served: Callable[.
     assert fake_pool.slots[0].closed
 
 
+@pytest.mark.parametrize("is_held", [True, False])
+def test_a_lease_that_is_shorter_than_those_before_it_is_kept_too(served: Callable[..., str], is_held: bool) -> None:
+    with RemotePool([served()], TOKEN) as pool:
+        first = pool.acquire(lease=3600)
+        if not is_held:
+            first.close()
+        time.sleep(0.2)  # the heartbeat has seen the long lease, or none
+        with pool.acquire(lease=0.8) as slot:
+            time.sleep(2.5)
+            slot.alive()
+        first.close()
+
+
 def test_a_call_under_way_holds_the_lease(served: Callable[..., str], fake_pool: FakePool) -> None:
     connection = Connection(served(lease=0.3), TOKEN)
     slot = borrow(connection)
