@@ -14,6 +14,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -67,7 +68,7 @@ def _add_commands(app: FastAPI, machine: Machine, threads: Threads) -> None:
         order = await _order(request)
         command, shell = order.command(), order.flag("shell")
         try:
-            done = await threads.ask(lambda: machine.link.run(command, shell=shell, limit=COMMAND_SECONDS))
+            done = await threads.ask(partial(machine.link.run, command, shell=shell, limit=COMMAND_SECONDS))
         except (GuestError, DesktopError) as error:
             return JSONResponse({"status": "error", "message": str(error)}, 500)
         return JSONResponse(
@@ -96,7 +97,7 @@ def _add_commands(app: FastAPI, machine: Machine, threads: Threads) -> None:
         order = await _order(request)
         command = order.command()
         try:
-            await threads.ask(lambda: machine.link.ask("start", command=command, shell=order.flag("shell")))
+            await threads.ask(partial(machine.link.ask, "start", command=command, shell=order.flag("shell")))
         except (GuestError, DesktopError) as error:
             return JSONResponse({"status": "error", "message": str(error)}, 500)
         said = command if isinstance(command, str) else " ".join(command)
@@ -108,7 +109,7 @@ def _add_commands(app: FastAPI, machine: Machine, threads: Threads) -> None:
             return JSONResponse({"status": "error", "message": "Code not supplied!"}, 400)
         command = ["/usr/bin/python3", "-c", code]
         try:
-            done = await threads.ask(lambda: machine.link.run(command, limit=PYTHON_SECONDS))
+            done = await threads.ask(partial(machine.link.run, command, limit=PYTHON_SECONDS))
         except (GuestError, DesktopError) as error:
             body = {"status": "error", "message": str(error), "error": str(error), "output": None, "need_more": False}
             return JSONResponse(body, 500)
@@ -127,7 +128,7 @@ def _add_commands(app: FastAPI, machine: Machine, threads: Threads) -> None:
         limit = order.seconds("timeout", 30) or 30
         command = ["/bin/bash", "-c", script]
         try:
-            done = await threads.ask(lambda: machine.link.run(command, cwd=folder, limit=limit))
+            done = await threads.ask(partial(machine.link.run, command, cwd=folder, limit=limit))
         except GuestError as error:
             timed_out = error.kind == "TimeoutError"
             body = {"status": "error", "output": "", "error": str(error), "returncode": -1}
@@ -233,7 +234,7 @@ def _add_files(app: FastAPI, machine: Machine, threads: Threads) -> None:
             data = await threads.read(lambda: _read_home(machine, path))
             if data is not None:
                 return Response(data, media_type="application/octet-stream")
-            pieces = await threads.ask(lambda: machine.link.read(path))
+            pieces = await threads.ask(partial(machine.link.read, path))
         except GuestError as error:
             if error.kind == "FileNotFoundError":
                 return JSONResponse({"error": "File not found"}, 404)
@@ -246,7 +247,7 @@ def _add_files(app: FastAPI, machine: Machine, threads: Threads) -> None:
         path, data = form.text("file_path"), form.files.get("file_data")
         if path is None or data is None:
             return JSONResponse({"error": "file_path and file_data are required"}, 400)
-        await threads.ask(lambda: machine.link.write(path, data))
+        await threads.ask(partial(machine.link.write, path, data))
         return PlainTextResponse("File Uploaded")
 
     @app.post("/setup/download_file")
@@ -262,7 +263,7 @@ def _add_files(app: FastAPI, machine: Machine, threads: Threads) -> None:
                 answer = (await client.get(url)).raise_for_status()
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return PlainTextResponse(f"Failed to download {url}. Error: {error}", 500)
-        await threads.ask(lambda: machine.link.write(path, answer.content))
+        await threads.ask(partial(machine.link.write, path, answer.content))
         return PlainTextResponse("File downloaded successfully")
 
     @app.post("/setup/open_file")
@@ -282,7 +283,7 @@ def _add_files(app: FastAPI, machine: Machine, threads: Threads) -> None:
         if path is None:
             return JSONResponse({"error": "Missing 'path' parameter"}, 400)
         try:
-            tree = await threads.ask(lambda: machine.link.tree(path))
+            tree = await threads.ask(partial(machine.link.tree, path))
         except GuestError as error:
             return JSONResponse({"error": str(error)}, 400)
         return Response(b'{"directory_tree": ' + tree + b"}", media_type="application/json")
@@ -297,7 +298,7 @@ def _add_files(app: FastAPI, machine: Machine, threads: Threads) -> None:
         if not path:
             return PlainTextResponse("Path not supplied!", 400)
         try:
-            await threads.ask(lambda: machine.link.ask("copy", path=path, to=_WALLPAPER))
+            await threads.ask(partial(machine.link.ask, "copy", path=path, to=_WALLPAPER))
         except GuestError:
             return PlainTextResponse(f"File not found: {path}", 404)
         return PlainTextResponse("Wallpaper changed successfully")
@@ -305,7 +306,7 @@ def _add_files(app: FastAPI, machine: Machine, threads: Threads) -> None:
     @app.post("/wallpaper")
     async def wallpaper() -> Response:
         try:
-            pieces = await threads.ask(lambda: machine.link.read(_WALLPAPER))
+            pieces = await threads.ask(partial(machine.link.read, _WALLPAPER))
         except GuestError:
             return PlainTextResponse("Wallpaper file not found", 404)
         return await _content(threads, pieces, "image/png")

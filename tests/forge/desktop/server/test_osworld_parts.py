@@ -23,6 +23,7 @@ from forge.desktop.osworld import client
 from forge.desktop.osworld.clipboard import Clipboard
 from forge.desktop.osworld.facade import create_facade, serve_osworld
 from forge.desktop.osworld.layer import below_home
+from forge.desktop.osworld.threads import Threads
 from forge.desktop.server.running import Background
 from forge.records import DesktopError, InputError
 from tests.forge.desktop.conftest import becomes
@@ -163,6 +164,21 @@ def test_a_verification_ends_with_its_desktop() -> None:
         httpx.post(url + "/forge/reset")
         assert (answer.result().status_code, answer.result().json()["message"]) == (500, "it has ended")
     assert following.ran == []
+
+
+def test_a_command_that_waits_for_its_turn_is_never_run_on_the_next_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk, following = Desk(), Desk()
+    machine = SimpleNamespace(link=desk, slot=desk, close=lambda: None)
+    ask = Threads.ask
+
+    async def ask_after_reset(threads: Threads, call: Any) -> Any:
+        desk.ended, machine.link = True, following
+        return await ask(threads, call)
+
+    monkeypatch.setattr(Threads, "ask", ask_after_reset)
+    with served(machine) as url:
+        answer = httpx.post(url + "/execute", json={"command": "rm -r x"}, timeout=30)
+    assert (answer.status_code, following.ran) == (500, [])
 
 
 @pytest.mark.parametrize("size", [10, 100_000, 1_000_000])
