@@ -34,12 +34,15 @@ def show(
 
       forge show 5c1e --mp4 episode.mp4
     """
-    from forge.desktop.recording import write_gif, write_mp4
+    from forge.desktop.recording import check_target, write_gif, write_mp4
     from forge.harness.film import frames
     from forge.harness.filmstrip import render
     from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
 
+    for file in (out, gif, mp4):
+        if file is not None:
+            check_target(file)
     with Workshop() as workshop:
         warehouse = workshop.warehouse
         if trajectory is None:

@@ -56,3 +56,10 @@ def test_an_episode_that_is_not_there_names_the_command_that_lists_them(episode:
     shown = forge("show", "zzzz")
     assert shown.returncode == 3
     assert "mend: `forge show` lists them" in shown.stderr
+
+
+@pytest.mark.parametrize("option", ["-o", "--gif", "--mp4"])
+def test_a_target_that_cannot_be_written_is_bad_input(option: str, episode: str) -> None:
+    shown = forge("show", episode, option, "no such folder/film")
+    assert (shown.returncode, "Traceback" in shown.stderr) == (2, False)
+    assert "no such folder/film cannot be written" in shown.stderr
