@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import select
 import socket
 import struct
 import threading
@@ -23,7 +22,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from forge.desktop import seccomp
+from forge.desktop import seccomp, xlib
 from forge.desktop.box import HOSTNAME, memory_file, reachable, system
 from forge.desktop.limits import Limits
 from forge.desktop.place import remove
@@ -117,13 +116,11 @@ class Display:
 
         While a program has grabbed the server this waits, until the display ends at the latest; other displays do not.
         """
-        from Xlib import display
-
         made: Future[Any] = Future()
 
         def make() -> None:
             try:
-                made.set_result(display.Display(self.name))
+                made.set_result(xlib.connect(self.name))
             except BaseException as error:
                 made.set_exception(error)
 
@@ -217,7 +214,7 @@ class Display:
                 os.close(told)
             deadline = time.monotonic() + _TIMEOUT
             while not text.endswith(b"\n"):
-                readable, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
+                readable, _, _ = xlib.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
                 piece = pipe.read(16) if readable else b""
                 if not piece:
                     said = log.read_text(errors="replace").strip()[-400:]
@@ -287,7 +284,7 @@ class Display:
                 raise DesktopError(f"{error.filename} is not installed", mend="run setup/install") from None
             deadline = time.monotonic() + _TIMEOUT
             while root.get_full_property(check, X.AnyPropertyType) is None:
-                select.select([watch.fileno()], [], [], 0.05)
+                xlib.select([watch.fileno()], [], [], 0.05)
                 while watch.pending_events():
                     watch.next_event()
                 if self._manager.poll() is not None or time.monotonic() > deadline:
