@@ -293,6 +293,7 @@ def run_boxed(
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 pass_fds=[*fds, info],
+                process_group=0,  # out of reach of a terminal's Ctrl-C, which is for us
             )
         finally:
             os.close(info)

@@ -88,6 +88,8 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start a long-lived child; stdin is empty, stdout and stderr go to `log` or nowhere.
 
+    It is in a process group of its own: Ctrl-C in a terminal goes to ours, which may let what is under way come to its end.
+
     Args:
         argv: the command.
         env: its environment; ours if None.
@@ -113,6 +115,7 @@ def start(
                 "stdin": subprocess.DEVNULL if admit is None else subprocess.PIPE,
                 "stdout": output,
                 "stderr": output,
+                "process_group": 0,
             },
         )
         if admit is not None:

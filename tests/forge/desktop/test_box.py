@@ -190,6 +190,35 @@ def test_an_ordinary_user_can_make_boxes_too(tmp_path: Path) -> None:
         subprocess.run(["rm", "-rf", str(place)], check=True)
 
 
+INTERRUPTED = """
+import os, signal, sys, threading, time
+from pathlib import Path
+from forge.desktop.box import chown_home, run_boxed
+from forge.desktop.spawn import start, stop
+
+signal.signal(signal.SIGINT, lambda *_: print("told", flush=True))
+home = Path(sys.argv[1])
+chown_home(home)
+long_lived = start(["sleep", "60"])
+
+def interrupt():
+    while not (home / "runs").exists():
+        time.sleep(0.01)
+    os.killpg(0, signal.SIGINT)
+
+threading.Thread(target=interrupt).start()
+print(run_boxed(["sh", "-c", "touch runs; sleep 0.3"], home=home).exit_code, long_lived.poll())
+stop(long_lived)
+"""
+
+
+def test_an_interrupt_from_the_terminal_does_not_reach_what_was_started(home: Path) -> None:
+    """It goes to the whole process group: whoever lets what is under way end in order needs it to go on."""
+    command = [sys.executable, "-c", INTERRUPTED, str(home)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, start_new_session=True)
+    assert done.stdout.split() == ["told", "0", "None"], done.stderr
+
+
 def test_chown_home_follows_no_link(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_text("mine")
