@@ -21,6 +21,7 @@ from forge.desktop.box import NO_LAYERS, Layers
 from forge.desktop.clock import clock_bytes
 from forge.desktop.files import parts_of
 from forge.desktop.lease import SILENCE
+from forge.desktop.place import locale_folder
 from forge.records.errors import DesktopError
 from forge.records.guest import Guest
 
@@ -160,7 +161,7 @@ class Desk:
         Raises:
             InputError: the guest's clock cannot be so, or a file's path is none in the home; the old slot stays.
             GoneError: it is released meanwhile.
-            DesktopError: as `lend`; the guest's time zone is unknown, and the old slot stays.
+            DesktopError: as `lend`; the guest's time zone or locale is unknown, and the old slot stays.
         """
         held = self.held(name)
         clock_bytes(guest)
@@ -168,18 +169,8 @@ class Desk:
             parts_of(path)
         held.busy += 1
         try:
-            async with held.changing:
-                if not held.closing:
-                    await self._close(held.slot)
-                    held.slot = await self._acquire(guest, files, layers, held.lease)
-            if held.closing:  # whoever ends it waits for us, and closes the new one
-                raise GoneError(f"slot {name} was released while it was reset")
-        except GoneError:
-            raise
-        except Exception:
-            if not held.closing:
-                await self._end(held, "it could not be reset")
-            raise
+            await self._thread(lambda: locale_folder(guest.locale))
+            await self._replace(held, guest, files, layers)
         finally:
             held.busy -= 1
             held.touch()
@@ -215,6 +206,21 @@ class Desk:
             return await asyncio.shield(asyncio.wrap_future(acquired))
         except asyncio.CancelledError:
             acquired.add_done_callback(_close_for_nobody)
+            raise
+
+    async def _replace(self, held: Held, guest: Guest, files: Sequence[File], layers: Layers) -> None:
+        try:
+            async with held.changing:
+                if not held.closing:
+                    await self._close(held.slot)
+                    held.slot = await self._acquire(guest, files, layers, held.lease)
+            if held.closing:  # whoever ends it waits for us, and closes the new one
+                raise GoneError(f"slot {held.id} was released while it was reset")
+        except GoneError:
+            raise
+        except Exception:
+            if not held.closing:
+                await self._end(held, "it could not be reset")
             raise
 
     async def _end(self, held: Held, why: str) -> None:

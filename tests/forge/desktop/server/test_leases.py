@@ -155,6 +155,7 @@ async def test_a_reset_that_fails_ends_the_slot_whatever_it_met() -> None:
         (Guest(clock="9999-12-31T23:59:59"), "~/a.txt", InputError, "too far from now"),
         (Guest(), "~/../x", InputError, "no path below the guest's home"),
         (Guest(timezone="No/Where"), "~/a.txt", DesktopError, "No/Where"),
+        (Guest(locale="xx_YY.UTF-8"), "~/a.txt", DesktopError, "xx_YY"),
     ],
 )
 async def test_a_reset_to_what_cannot_be_leaves_the_slot_as_it_is(
