@@ -45,6 +45,7 @@ SHEET = 1_000_000  # children from which a table is a sheet
 MARGIN = 24  # children asked before and after those found in view
 MAX_NODES = 8000
 TEXT_KEPT = 300
+LONGEST_TEXT = 4000  # characters of any answer
 LABELLED_BY = 2  # AtspiRelationType
 
 SCREEN = pack("u", 0)
@@ -105,6 +106,7 @@ FITS = {
 }
 
 _connection = []
+_looks = []  # functions that ask the bus, one within the other
 
 
 def connection():
@@ -118,15 +120,23 @@ def connection():
 
 
 def asking(function):
-    """A function that asks the bus: it fails with BusError alone, and then the next one gets a fresh connection."""
+    """A function that asks the bus, as one look or a part of one. It fails with BusError alone, and then the next one gets a
+    fresh connection.
+    """
 
     def ask(*args, **options):
+        outermost = not _looks
+        _looks.append(function)
         try:
+            if outermost:
+                connection().begin()
             return function(*args, **options)
         except Exception as error:
             if _connection:
                 _connection.pop().close()
             raise BusError(f"{type(error).__name__}: {error}") from None
+        finally:
+            _looks.pop()
 
     return ask
 
@@ -136,7 +146,8 @@ def ask(node, then, interface, member, signature="", body=b""):
     fits = FITS[body if interface == PROPERTIES else member]
 
     def on_answer(got):
-        then(got[0] if got and fits(got[0]) else None)
+        value = got[0] if got and fits(got[0]) else None
+        then(value[:LONGEST_TEXT] if is_text(value) else value)
 
     connection().post(*node, interface, member, on_answer, signature, body)
 

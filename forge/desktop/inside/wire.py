@@ -17,6 +17,8 @@ import struct
 import time
 
 SILENCE = 2.0  # seconds without any answer after which whoever was asked is taken to be stuck
+LONGEST = 15.0  # seconds for a look, after which whoever still owes an answer is taken to be stuck
+REST = 1.0  # seconds that a look then still has for what it asks next
 CALL, REPLY, ERROR = 1, 2, 3
 NO_AUTO_START = 2  # a flag: the call itself starts no service
 PATH, INTERFACE, MEMBER, REPLY_SERIAL, DESTINATION, SENDER, SIGNATURE = 1, 2, 3, 5, 6, 7, 8
@@ -55,6 +57,7 @@ class Bus:
         self.heads = {}  # the unchanging parts of calls
         self.received = bytearray()
         self.stuck = set()
+        self.until = float("inf")  # when the look under way has to be over
         self.dropped = collections.deque()  # calls to those that are stuck: their functions are told so in turn
         self.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello")
 
@@ -101,6 +104,10 @@ class Bus:
         self.unsent.append(fields + bytes(-len(fields) % 8) + body)
         self.waiting[self.serial] = destination, then
 
+    def begin(self):
+        """From here on it is one look: however slowly somebody answers, it is over after `LONGEST` or little more."""
+        self.until = time.monotonic() + LONGEST
+
     def run(self):
         """Send what is queued and take answers until none is outstanding."""
         self.stuck.clear()
@@ -112,14 +119,17 @@ class Bus:
                 self._send()
             if not self.waiting:
                 continue
-            ready, _, _ = select.select([self.socket], [], [], max(0, heard + SILENCE - time.monotonic()))
-            if ready:
-                heard = time.monotonic()
+            now = time.monotonic()
+            ready, _, _ = select.select([self.socket], [], [], max(0, min(heard + SILENCE, self.until) - now))
+            if ready and now < self.until:
+                heard = now
                 self._receive()
             else:  # an application that does not answer holds nobody else up
                 self.stuck |= {destination for destination, _ in self.waiting.values()}
                 self.dropped.extend(then for _, then in self.waiting.values())
                 self.waiting.clear()
+                self.until = max(self.until, now + REST)
+                heard = now
 
     def call(self, destination, path, interface, member, signature="", body=b"", flags=0):
         """Call and wait for the answer's values. Raises BusError."""

@@ -195,6 +195,9 @@ class Accessible:
             answer = [choice(FITTING[member])] * (2 if member == "GetSelection" else 1)
         self.waiting.append((name, then, answer))
 
+    def begin(self) -> None:
+        pass
+
     def run(self) -> None:
         while self.waiting:
             name, then, answer = next_one = self.random.choice(self.waiting)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -62,6 +64,43 @@ def test_one_that_does_not_answer_is_given_up_and_the_others_are_not(
     assert bus.call(*ASK, "NameHasOwner", "s", wire.pack("s", DBUS)) == [1]
     bus.close()
     silent.close()
+
+
+def test_one_that_answers_slowly_without_end_is_given_up_and_the_others_are_not(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "LONGEST", 0.5)
+    bus, slow, answers = wire.Bus(address), wire.Bus(address), []
+    (name,) = [n for n in bus.call(*ASK, "ListNames")[0] if n.startswith(":")][-1:]
+    ended = threading.Event()
+
+    def reply() -> None:
+        while not ended.wait(0.05):
+            with contextlib.suppress(TimeoutError):
+                slow.socket.settimeout(0.05)
+                _, _, _, _, _, serial, _ = wire.HEADER.unpack_from(slow.socket.recv(65536))
+                head = b"\5\1u\0" + wire.U32.pack(serial) + b"\6\1s\0" + wire.pack("s", bus_name)
+                slow.socket.sendall(wire.HEADER.pack(ord("l"), 2, 0, 1, 0, 9, len(head)) + head + bytes(-len(head) % 8))
+
+    def again(value: Any) -> None:
+        answers.append(value)
+        if value is None:
+            bus.post(*ASK, "NameHasOwner", answers.append, "s", wire.pack("s", DBUS))
+        else:
+            bus.post(name, "/", "a.b", "C", again)
+
+    bus_name = next(n for n in bus.call(*ASK, "ListNames")[0] if n.startswith(":"))
+    thread = threading.Thread(target=reply)
+    thread.start()
+    bus.begin()
+    again([])
+    bus.run()
+    ended.set()
+    thread.join()
+    assert len(answers) > 3
+    assert answers[-2:] == [None, [1]]
+    bus.close()
+    slow.close()
 
 
 @pytest.mark.parametrize(
