@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import resource
 import shutil
 import signal
 import subprocess
@@ -76,6 +77,14 @@ def unprivileged(argv: Sequence[str], *, user: int | None = None, gate: bool = F
     if gate:
         script = f"read -r go && {script}"
     return [*prefix, "--", "sh", "-c", script, str(os.getpid()), os.path.realpath(path), *argv]
+
+
+def allow_files(count: int) -> None:
+    """Let this process have so many more files open than the 1,024 that are usual, as far as the host lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count + 1024 if hard == resource.RLIM_INFINITY else min(count + 1024, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def start(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import threading
 from typing import Any
 
+from forge.desktop.xlib import select
 from forge.records.errors import DesktopError
 
 _PATIENCE = 3.0
@@ -80,7 +80,7 @@ class Clipboard:
 
         with contextlib.suppress(error.ConnectionClosedError, OSError, ValueError):  # the display has ended
             while True:
-                readable, _, _ = select.select([self._connection.fileno(), self._wake], [], [], 1.0)
+                readable, _, _ = select([self._connection.fileno(), self._wake], [], [], 1.0)
                 if self._wake in readable and b"x" in os.read(self._wake, 64):
                     return
                 with self._lock:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import resource
 import socket
 
 import pytest
 
+from forge.desktop.spawn import allow_files
 from forge.desktop.xlib import select
 
 
@@ -31,3 +33,19 @@ def test_what_is_closed_is_an_error(high_descriptors: None) -> None:
     os.close(reading)
     with pytest.raises(OSError, match="Bad file descriptor"):
         select([reading], [], [], 5)
+
+
+def test_as_many_files_may_be_open_as_slots_need() -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if before[1] != resource.RLIM_INFINITY and before[1] < 1400:
+        pytest.fail(f"this host lets a process have {before[1]} files open, too few to test this")
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1100, before[1]))
+        allow_files(10)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (1100, before[1])  # never fewer
+        allow_files(300)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (1324, before[1])
+        allow_files(1 << 40)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[1] == before[1]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
