@@ -13,6 +13,7 @@ import contextlib
 import os
 import secrets
 import socket
+import stat
 import struct
 import threading
 import time
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SERVER = "Xvfb"
+SOCKETS = Path("/tmp/.X11-unix")  # where X servers have their sockets, whoever runs them
 WINDOW_MANAGER = "openbox"
+_SHARED = 0o1777
 _TIMEOUT = 20.0
 _ENDING = 0.5  # seconds in which a server that has hung up is seen to have ended
 _RETURN = 5.0  # seconds in which a window manager that has ended is to be back
@@ -46,6 +49,25 @@ _COOKIE = "/run/xauthority"
 _FOLDER = "/run/openbox"
 _LIMITS = Limits(process_memory_mb=1536, processes=64, file_mb=64)
 _environment = threading.Lock()
+
+
+def share(folder: Path) -> None:
+    """Make a folder in which every user may make files, but remove only their own; one that is there is mended if it has to be.
+
+    Raises DesktopError when it is no folder, or another user's that we may not write to.
+    """
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir()
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise DesktopError(f"{folder} is no folder", mend="remove it")
+    if stat.S_IMODE(found.st_mode) != _SHARED:
+        try:
+            folder.chmod(_SHARED)
+        except PermissionError:
+            if not os.access(folder, os.W_OK | os.X_OK):
+                mend = f"as root: chmod {_SHARED:o} {folder}"
+                raise DesktopError(f"no X server may put its socket into {folder}", mend=mend) from None
 
 
 class CutOffError(DesktopError):
@@ -104,7 +126,7 @@ class Display:
     @property
     def socket(self) -> Path:
         """The server's socket on the host."""
-        return Path(f"/tmp/.X11-unix/X{self.number}")
+        return SOCKETS / f"X{self.number}"
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -197,7 +219,7 @@ class Display:
                     os.environ["XAUTHORITY"] = before
 
     def _start_server(self) -> None:
-        Path("/tmp/.X11-unix").mkdir(mode=0o1777, exist_ok=True)
+        share(SOCKETS)
         key = secrets.token_bytes(16)
         # the number is not known yet; for the server itself any entry's key counts
         self._write_cookie(0, key)
@@ -237,7 +259,7 @@ class Display:
         box = ["bwrap", *system(), "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--dir", "/run"]
         box += ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--hostname", HOSTNAME, *more]
         box += ["--cap-drop", "ALL", "--die-with-parent", "--new-session"]
-        shared = [(Path("/tmp/.X11-unix"), "/tmp/.X11-unix", True), (self.cookie, _COOKIE, False)]
+        shared = [(SOCKETS, str(SOCKETS), True), (self.cookie, _COOKIE, False)]
         if home is not None:
             shared.append((home, _FOLDER, True))
         prefix, sources = reachable([source for source, _, _ in shared], self._user)

@@ -16,7 +16,7 @@ import numpy
 import pytest
 from PIL import Image
 
-from forge.desktop.display import Display
+from forge.desktop.display import SOCKETS, Display, share
 from forge.desktop.input import Input, pixel
 from forge.desktop.screen import Screen, encode_png
 from forge.desktop.settle import Settler
@@ -54,15 +54,36 @@ def test_it_listens_on_no_port(display: Display) -> None:
 
 def test_a_taken_number_is_passed_over(tmp_path: Path, display: Display) -> None:
     with socket.socket(socket.AF_UNIX) as squatter:
-        taken = next(n for n in range(200) if not Path(f"/tmp/.X11-unix/X{n}").exists())
-        squatter.bind(f"/tmp/.X11-unix/X{taken}")
+        taken = next(n for n in range(200) if not (SOCKETS / f"X{n}").exists())
+        squatter.bind(str(SOCKETS / f"X{taken}"))
         squatter.listen()
         try:
             other = Display(tmp_path, 640, 480)
             assert other.number not in (taken, display.number)
             other.close()
         finally:
-            os.unlink(f"/tmp/.X11-unix/X{taken}")
+            os.unlink(str(SOCKETS / f"X{taken}"))
+
+
+def test_the_folder_of_the_sockets_is_made_for_all_users(tmp_path: Path) -> None:
+    """Whatever the mask: nobody else may have made it before, and the servers are another user's."""
+    folder, before = tmp_path / "sockets", os.umask(0o077)
+    try:
+        share(folder)
+    finally:
+        os.umask(before)
+    assert folder.stat().st_mode & 0o7777 == 0o1777
+    folder.chmod(0o755)
+    share(folder)
+    assert folder.stat().st_mode & 0o7777 == 0o1777
+
+
+@pytest.mark.parametrize("there", ["file", "link"])
+def test_a_folder_of_sockets_that_is_none_is_told(tmp_path: Path, there: str) -> None:
+    folder = tmp_path / "sockets"
+    folder.write_text("") if there == "file" else folder.symlink_to(tmp_path)
+    with pytest.raises(DesktopError, match="is no folder"):
+        share(folder)
 
 
 def test_it_leaves_nothing(tmp_path: Path) -> None:
