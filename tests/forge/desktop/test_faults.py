@@ -22,6 +22,7 @@ from forge.desktop.slot import Slot
 from forge.desktop.sweep import sweep
 from forge.records import DesktopError, ExhaustedError, Guest
 from tests.forge.desktop.conftest import becomes, is_stale, living
+from tests.forge.desktop.xclients import GRAB, OPEN
 
 pytestmark = [pytest.mark.desktop, pytest.mark.xdist_group("faults")]
 
@@ -120,29 +121,14 @@ def test_an_exit_with_an_error_is_the_agents_doing_once_a_command_has_run(
         assert type(caught.value) is blamed
 
 
-CUT_OFF = """
-import ctypes, sys
-x = ctypes.CDLL("libX11.so.6")
-x.XOpenDisplay.restype = ctypes.c_void_p
-handler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda display, error: 0)
-x.XSetErrorHandler(handler)
-display = ctypes.c_void_p(x.XOpenDisplay(None))
+CUT_OFF = (
+    OPEN
+    + """
 for number in map(int, sys.argv[1:]):
     x.XKillClient(display, ctypes.c_ulong(number))
 x.XSync(display, 0)
 """
-
-
-GRAB = """
-import ctypes, pathlib, time
-x = ctypes.CDLL("libX11.so.6")
-x.XOpenDisplay.restype = ctypes.c_void_p
-display = ctypes.c_void_p(x.XOpenDisplay(None))
-x.XGrabServer(display)
-x.XSync(display, 0)
-pathlib.Path("grabbed").touch()
-time.sleep(1000)
-"""
+)
 
 
 @pytest.mark.parametrize("by", ["host", "bash"])
@@ -223,7 +209,7 @@ def test_a_display_that_is_grabbed_until_the_lease_is_over_is_the_agents_doing(t
             other.sync()
         else:
             slot.lay([("~/grab.py", GRAB.encode(), 0o644, False)])
-            slot.shell.run("python3 grab.py & until test -e grabbed; do sleep 0.05; done")
+            slot.shell.run("python3 grab.py grabbed & until test -e grabbed; do sleep 0.05; done")
         slot.lend(0.5)
         with pytest.raises(
             DesktopError

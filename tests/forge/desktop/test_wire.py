@@ -7,7 +7,7 @@ import socket
 import struct
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from forge.desktop.inside import wire
 
 DBUS = "org.freedesktop.DBus"
 ASK = (DBUS, "/org/freedesktop/DBus", DBUS)
+Connect = Callable[[str], wire.Bus]
 
 
 @pytest.fixture
@@ -32,8 +33,22 @@ def address(tmp_path: Path) -> Iterator[str]:
     process.stdout.close()
 
 
-def test_many_questions_are_answered_in_order(address: str) -> None:
-    bus, answers = wire.Bus(address), []
+@pytest.fixture
+def connect(address: str) -> Iterator[Connect]:
+    """Connections, each with a name of its own; what the bus says about names has been read from them."""
+    with contextlib.ExitStack() as stack:
+
+        def connected(name: str) -> wire.Bus:
+            bus = stack.enter_context(contextlib.closing(wire.Bus(address)))
+            bus.call(*ASK, "RequestName", "su", wire.pack("su", name, 0))
+            bus.call(*ASK, "NameHasOwner", "s", wire.pack("s", name))
+            return bus
+
+        yield connected
+
+
+def test_many_questions_are_answered_in_order(connect: Connect) -> None:
+    bus, answers = connect("a.Asker"), []
     for _ in range(500):
         bus.post(*ASK, "NameHasOwner", answers.append, "s", wire.pack("s", DBUS))
         bus.post(*ASK, "GetNameOwner", answers.append, "s", wire.pack("s", "no.such.name"))
@@ -41,15 +56,14 @@ def test_many_questions_are_answered_in_order(address: str) -> None:
     assert answers == [[1], None] * 500
     (names,) = bus.call(*ASK, "ListNames")
     assert DBUS in names
-    bus.close()
 
 
 def test_one_that_does_not_answer_is_given_up_and_the_others_are_not(
-    address: str, monkeypatch: pytest.MonkeyPatch
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wire, "SILENCE", 0.2)
-    bus, silent, answers = wire.Bus(address), wire.Bus(address), {}
-    (name,) = [n for n in bus.call(*ASK, "ListNames")[0] if n.startswith(":")][-1:]
+    bus, name, answers = connect("a.Asker"), "a.Silent", {}
+    connect(name)
 
     def then(value: Any) -> None:
         answers["silent"] = value
@@ -62,24 +76,21 @@ def test_one_that_does_not_answer_is_given_up_and_the_others_are_not(
     with pytest.raises(wire.BusError, match=r"did not answer a\.b\.C"):
         bus.call(name, "/", "a.b", "C")
     assert bus.call(*ASK, "NameHasOwner", "s", wire.pack("s", DBUS)) == [1]
-    bus.close()
-    silent.close()
 
 
 def test_one_that_answers_slowly_without_end_is_given_up_and_the_others_are_not(
-    address: str, monkeypatch: pytest.MonkeyPatch
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wire, "LONGEST", 0.5)
-    bus, slow, answers = wire.Bus(address), wire.Bus(address), []
-    (name,) = [n for n in bus.call(*ASK, "ListNames")[0] if n.startswith(":")][-1:]
+    bus, slow, answers = connect("a.Asker"), connect("a.Slow"), []
+    slow.socket.settimeout(0.05)
     ended = threading.Event()
 
     def reply() -> None:
-        while not ended.wait(0.05):
+        while not ended.wait(0.01):
             with contextlib.suppress(TimeoutError):
-                slow.socket.settimeout(0.05)
                 _, _, _, _, _, serial, _ = wire.HEADER.unpack_from(slow.socket.recv(65536))
-                head = b"\5\1u\0" + wire.U32.pack(serial) + b"\6\1s\0" + wire.pack("s", bus_name)
+                head = b"\5\1u\0" + wire.U32.pack(serial) + b"\6\1s\0" + wire.pack("s", "a.Asker")
                 slow.socket.sendall(wire.HEADER.pack(ord("l"), 2, 0, 1, 0, 9, len(head)) + head + bytes(-len(head) % 8))
 
     def again(value: Any) -> None:
@@ -87,9 +98,8 @@ def test_one_that_answers_slowly_without_end_is_given_up_and_the_others_are_not(
         if value is None:
             bus.post(*ASK, "NameHasOwner", answers.append, "s", wire.pack("s", DBUS))
         else:
-            bus.post(name, "/", "a.b", "C", again)
+            bus.post("a.Slow", "/", "a.b", "C", again)
 
-    bus_name = next(n for n in bus.call(*ASK, "ListNames")[0] if n.startswith(":"))
     thread = threading.Thread(target=reply)
     thread.start()
     bus.begin()
@@ -99,8 +109,6 @@ def test_one_that_answers_slowly_without_end_is_given_up_and_the_others_are_not(
     thread.join()
     assert len(answers) > 3
     assert answers[-2:] == [None, [1]]
-    bus.close()
-    slow.close()
 
 
 @pytest.mark.parametrize(
@@ -108,13 +116,14 @@ def test_one_that_answers_slowly_without_end_is_given_up_and_the_others_are_not(
     [("", "/"), ("a", "/"), (":1.", "/"), ("a.1b", "/"), ("é.b", "/"), ("a.b\n", "/"), ("a." + "b" * 300, "/")]
     + [(":1.0", path) for path in ("", "x", "/a/", "/a\n", "/" + "a" * 5000, "/org/freedesktop/DBus/Local")],
 )
-def test_where_no_call_may_go_nobody_answers_and_the_bus_does_not_hang_up(address: str, place: tuple[str, str]) -> None:
-    bus, answers = wire.Bus(address), []
+def test_where_no_call_may_go_nobody_answers_and_the_bus_does_not_hang_up(
+    connect: Connect, place: tuple[str, str]
+) -> None:
+    bus, answers = connect("a.Asker"), []
     bus.post(*place, "a.b", "C", answers.append)
     bus.run()
     assert answers == [None]
     assert bus.call(*ASK, "NameHasOwner", "s", wire.pack("s", DBUS)) == [1]
-    bus.close()
 
 
 @pytest.mark.parametrize(("order", "expected"), [("<", [7]), (">", None)])

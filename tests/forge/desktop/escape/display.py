@@ -11,6 +11,7 @@ from forge.desktop import Slot
 from forge.desktop.box import BoxPlan
 from tests.forge.desktop.escape.attack import HIT, Attack, Ground
 from tests.forge.desktop.escape.weaken import display
+from tests.forge.desktop.xclients import OPEN
 
 LOOK = """
 import ctypes, os, sys
@@ -21,21 +22,17 @@ x.XOpenDisplay.restype = ctypes.c_void_p
 if x.XOpenDisplay(sys.argv[1].encode()):
     print("HIT")
 """
-MAP = """
-import ctypes, sys
-x, extensions = ctypes.CDLL("libX11.so.6"), ctypes.CDLL("libXext.so.6")
+MAP = (
+    OPEN
+    + """
 class Segment(ctypes.Structure):
     _fields_ = (("seg", ctypes.c_ulong), ("id", ctypes.c_int), ("place", ctypes.c_char_p), ("read_only", ctypes.c_int))
-x.XOpenDisplay.restype = ctypes.c_void_p
-display = ctypes.c_void_p(x.XOpenDisplay(None))
-failed = []
-handler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda *_: failed.append(1) or 0)
-x.XSetErrorHandler(handler)
-extensions.XShmAttach(display, ctypes.byref(Segment(0, int(sys.argv[1]), None, 1)))
+ctypes.CDLL("libXext.so.6").XShmAttach(display, ctypes.byref(Segment(0, int(sys.argv[1]), None, 1)))
 x.XSync(display, 0)
 if not failed:
     print("HIT")
 """
+)
 COOKIE = "/run/forge/neighbour"
 
 

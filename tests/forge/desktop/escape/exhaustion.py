@@ -16,6 +16,7 @@ from forge.desktop.spawn import GUEST_ID
 from forge.records import DesktopError, ExhaustedError
 from tests.forge.desktop.escape.attack import HIT, Attack, Ground, until
 from tests.forge.desktop.escape.weaken import Weaken, patched, program, together
+from tests.forge.desktop.xclients import OPEN
 
 FORK = """
 import os, time
@@ -102,15 +103,10 @@ except OSError:
     pass
 open("/home/alex/written", "w").write(str(written))
 """
-PIXMAPS = """
-import ctypes
-x = ctypes.CDLL("libX11.so.6")
-x.XOpenDisplay.restype = ctypes.c_void_p
+PIXMAPS = (
+    OPEN
+    + """
 x.XDefaultRootWindow.restype = ctypes.c_ulong
-display = ctypes.c_void_p(x.XOpenDisplay(None))
-failed = []
-handler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda *_: failed.append(1) or 0)
-x.XSetErrorHandler(handler)
 root = x.XDefaultRootWindow(display)
 for _ in range(8):
     x.XCreatePixmap(display, ctypes.c_ulong(root), 4096, 4096, 24)  # 64 MiB
@@ -118,6 +114,7 @@ x.XSync(display, 0)
 if not failed:
     print("HIT")
 """
+)
 WATCHES = """
 import ctypes
 libc = ctypes.CDLL(None)

@@ -15,6 +15,7 @@ from forge.desktop.spawn import identity
 from forge.records import DesktopError, ExhaustedError
 from tests.forge.desktop.escape.attack import HIT, Attack, Ground, survives, until
 from tests.forge.desktop.escape.weaken import patched, program, together, without, without_filter, without_processes
+from tests.forge.desktop.xclients import OPEN
 
 KILL = """
 import os, sys
@@ -130,13 +131,9 @@ print(ask("RequestName", "su", pack("su", "org.a11y.Bus", 2)))  # replacing whoe
 """
 )
 FREEZE = KILL.replace("os.kill(int(name), 9)", "os.kill(int(name), 19)")
-CUT_OFF = """
-import ctypes
-x = ctypes.CDLL("libX11.so.6")
-x.XOpenDisplay.restype = ctypes.c_void_p
-handler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda display, error: 0)
-x.XSetErrorHandler(handler)
-display = ctypes.c_void_p(x.XOpenDisplay(None))
+CUT_OFF = (
+    OPEN
+    + """
 window = x.XCreateSimpleWindow(display, ctypes.c_ulong(x.XDefaultRootWindow(display)), 0, 0, 1, 1, 0, 0, 0)
 for client in range(1, 60):  # each has a range of numbers of its own
     if client != window >> 21:
@@ -144,6 +141,7 @@ for client in range(1, 60):  # each has a range of numbers of its own
             x.XKillClient(display, ctypes.c_ulong((client << 21) + number))
         x.XSync(display, 0)
 """
+)
 
 
 def _kills_host_process(ground: Ground) -> bool:

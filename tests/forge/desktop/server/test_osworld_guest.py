@@ -17,6 +17,7 @@ import pytest
 
 from tests.forge.desktop.conftest import becomes
 from tests.forge.desktop.server.test_command import answers, forge, free_port
+from tests.forge.desktop.xclients import GRAB
 
 pytestmark = pytest.mark.desktop
 SOCKET = "/home/alex/.cache/forge/osworld.sock"
@@ -237,21 +238,9 @@ def test_a_stopped_worker_holds_up_neither_its_neighbours_nor_the_servers_end(tm
     assert list((tmp_path / "home/slots").glob("slot-*")) == []
 
 
-GRAB = """
-import ctypes, time
-x = ctypes.CDLL("libX11.so.6")
-x.XOpenDisplay.restype = ctypes.c_void_p
-display = ctypes.c_void_p(x.XOpenDisplay(None))
-x.XGrabServer(display)
-x.XSync(display, 0)
-open("/tmp/grabbed", "w").close()
-time.sleep(600)
-"""
-
-
 def test_a_grabbed_display_holds_up_no_reset(machine: Machine) -> None:
     machine.upload("/tmp/grab.py", GRAB.encode())
-    machine.http.post("/setup/launch", json={"command": ["python3", "/tmp/grab.py"]})
+    machine.http.post("/setup/launch", json={"command": ["python3", "/tmp/grab.py", "/tmp/grabbed"]})
     assert becomes(lambda: machine.file("/tmp/grabbed").status_code == 200)
     copy = ["python3", "-c", "import pyperclip; pyperclip.copy('x')"]
     machine.http.post("/setup/launch", json={"command": copy})
