@@ -134,22 +134,17 @@ def sheet(
     """Draw random pairs on one picture, to be looked at."""
     import random
 
+    from forge.desktop.recording import check_target
     from forge.harness.grounding.sheet import sheet as draw
-    from forge.records.errors import InputError
     from rounds.workshop import Workshop
     from warehouse import grounding
 
+    check_target(picture, draft=False)
     with Workshop() as workshop:
         with workshop.warehouse.read() as connection:
             pairs = grounding.read_pairs(connection, apps)
         chosen = random.Random(seed).sample(pairs, min(count, len(pairs)))
-        png = draw(chosen, workshop.warehouse.blobs.get)
-    try:
-        picture.write_bytes(png)
-    except OSError as error:
-        raise InputError(
-            f"{picture} cannot be written: {error.strerror}", mend="name a file in a folder that is there"
-        ) from None
+        picture.write_bytes(draw(chosen, workshop.warehouse.blobs.get))
     print(picture)
 
 

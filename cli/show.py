@@ -40,9 +40,6 @@ def show(
     from rounds.terminal import print_json, print_table
     from rounds.workshop import Workshop
 
-    for file in (out, gif, mp4):
-        if file is not None:
-            check_target(file)
     with Workshop() as workshop:
         warehouse = workshop.warehouse
         if trajectory is None:
@@ -53,11 +50,14 @@ def show(
         if as_json:
             print_json({"id": full, **found.to_json()})
             return
+        target = out or (Path(f"film-{full[:12]}.png") if gif is None and mp4 is None else None)
+        for file in (target, gif, mp4):
+            if file is not None:
+                check_target(file, draft=False)
         for film, write in ((gif, write_gif), (mp4, write_mp4)):
             if film is not None:
                 write(frames(found, warehouse.blobs.get), film)
                 print(film)
-        target = out or (Path(f"film-{full[:12]}.png") if gif is None and mp4 is None else None)
         if target is not None:
             target.write_bytes(render(found, warehouse.task(found.task), found.verdict, warehouse.blobs.get))
     if found.verdict is not None:

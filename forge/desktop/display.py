@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from forge.desktop import seccomp, xlib
 from forge.desktop.box import HOSTNAME, memory_file, reachable, system
 from forge.desktop.limits import Limits
-from forge.desktop.place import remove
+from forge.desktop.place import SOCKETS, remove
 from forge.desktop.spawn import identity, start, stop, unprivileged
 from forge.desktop.sweep import forget_display
 from forge.records.errors import DesktopError
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SERVER = "Xvfb"
-SOCKETS = Path("/tmp/.X11-unix")  # where X servers have their sockets, whoever runs them
 WINDOW_MANAGER = "openbox"
 _SHARED = 0o1777
 _TIMEOUT = 20.0
@@ -56,18 +55,18 @@ def share(folder: Path) -> None:
 
     Raises DesktopError when it is no folder, or another user's that we may not write to.
     """
-    with contextlib.suppress(FileExistsError):
-        folder.mkdir()
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode):
-        raise DesktopError(f"{folder} is no folder", mend="remove it")
-    if stat.S_IMODE(found.st_mode) != _SHARED:
-        try:
+    try:
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+        mode = folder.lstat().st_mode
+        if not stat.S_ISDIR(mode):
+            raise DesktopError(f"{folder} is no folder", mend="remove it")
+        if stat.S_IMODE(mode) != _SHARED:
             folder.chmod(_SHARED)
-        except PermissionError:
-            if not os.access(folder, os.W_OK | os.X_OK):
-                mend = f"as root: chmod {_SHARED:o} {folder}"
-                raise DesktopError(f"no X server may put its socket into {folder}", mend=mend) from None
+    except OSError as error:
+        if not os.access(folder, os.W_OK | os.X_OK):
+            mend = f"as root: mkdir -p {folder}; chmod {_SHARED:o} {folder}"
+            raise DesktopError(f"no X server can put its socket into {folder} ({error.strerror})", mend=mend) from None
 
 
 class CutOffError(DesktopError):
@@ -201,6 +200,8 @@ class Display:
     def _connecting(self) -> Iterator[None]:
         try:
             yield
+        except DesktopError:
+            raise
         except Exception as error:
             self.alive()
             raise DesktopError(f"no connection to display {self.name}: {error}") from error
@@ -295,27 +296,32 @@ class Display:
                 os.chown(path, *identity(self._user))
         watch = self.connect()
         try:
-            from Xlib import X
-
-            root = watch.screen().root
-            root.change_attributes(event_mask=X.PropertyChangeMask)
-            check = watch.intern_atom("_NET_SUPPORTING_WM_CHECK")
-            try:
-                self._manager = self._run_manager()
-            except FileNotFoundError as error:
-                raise DesktopError(f"{error.filename} is not installed", mend="run setup/install") from None
-            deadline = time.monotonic() + _TIMEOUT
-            while root.get_full_property(check, X.AnyPropertyType) is None:
-                xlib.select([watch.fileno()], [], [], 0.05)
-                while watch.pending_events():
-                    watch.next_event()
-                if self._manager.poll() is not None or time.monotonic() > deadline:
-                    said = (self._folder / "openbox.log").read_text(errors="replace").strip()[-400:]
-                    mend = "install openbox, or run setup/install"
-                    raise DesktopError(f"no window manager came up on display {self.name}: {said}", mend=mend)
+            with self._connecting():
+                self._await_manager(watch)
         finally:
-            watch.close()
+            disconnect(watch)
         threading.Thread(target=self._keep_manager, args=(self._manager,), name="forge-openbox", daemon=True).start()
+
+    def _await_manager(self, watch: Any) -> None:
+        """Start the window manager and wait until it is there, seen over a python-xlib connection."""
+        from Xlib import X
+
+        root = watch.screen().root
+        root.change_attributes(event_mask=X.PropertyChangeMask)
+        check = watch.intern_atom("_NET_SUPPORTING_WM_CHECK")
+        try:
+            self._manager = self._run_manager()
+        except FileNotFoundError as error:
+            raise DesktopError(f"{error.filename} is not installed", mend="run setup/install") from None
+        deadline = time.monotonic() + _TIMEOUT
+        while root.get_full_property(check, X.AnyPropertyType) is None:
+            xlib.select([watch.fileno()], [], [], 0.05)
+            while watch.pending_events():
+                watch.next_event()
+            if self._manager.poll() is not None or time.monotonic() > deadline:
+                said = (self._folder / "openbox.log").read_text(errors="replace").strip()[-400:]
+                mend = "install openbox, or run setup/install"
+                raise DesktopError(f"no window manager came up on display {self.name}: {said}", mend=mend)
 
     def _run_manager(self, *more: str) -> subprocess.Popen[bytes]:
         environment = {"DISPLAY": self.name, "HOME": _FOLDER, "XAUTHORITY": _COOKIE, "XDG_CONFIG_DIRS": _FOLDER}

@@ -14,6 +14,8 @@ from pathlib import Path
 from forge.records.errors import DesktopError
 
 log = logging.getLogger(__name__)
+SOCKETS = Path("/tmp/.X11-unix")
+"""Where X servers have their sockets, whoever runs them, on the host and in boxes."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 

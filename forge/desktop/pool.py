@@ -26,13 +26,12 @@ from forge.desktop.box import NO_LAYERS, Layers
 from forge.desktop.limits import SLOT, Limits
 from forge.desktop.recycling import Inspector, Recycling
 from forge.desktop.slot import File, Slot
-from forge.desktop.spawn import allow_files
+from forge.desktop.spawn import allow_slots
 from forge.records.errors import DesktopError
 from forge.records.guest import Guest
 
 log = logging.getLogger(__name__)
 _PATIENCE = 4.0  # seconds that a new spare waits for the application of the slot that was handed over
-_FILES = 32  # twice the open files that a slot needs of our process
 _Kind = tuple[int, int, str, str, Layers]
 
 
@@ -84,7 +83,7 @@ class SlotPool:
         recycling: Recycling | None = None,
         limits: Limits = SLOT,
     ):
-        allow_files(_FILES * (size + spares))
+        allow_slots(size + spares)
         self.thrown_away: list[str] = []
         self._lease = lease
         self._inspector = Inspector(recycling or Recycling())

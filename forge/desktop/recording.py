@@ -44,16 +44,25 @@ def needed() -> str:
     return path
 
 
-def check_target(file: Path) -> None:
-    """Raises InputError: a film cannot be written there."""
+def check_target(file: Path, *, draft: bool = True) -> None:
+    """Look whether a film or a picture can be written, before it is made.
+
+    Args:
+        file: where it goes.
+        draft: a draft will be made beside it, as recordings of a display do.
+
+    Raises:
+        InputError: it cannot be written there.
+    """
     said: str | None = None
     try:
-        with tempfile.TemporaryFile(dir=file.parent):
-            pass
         if file.is_dir():
             said = "it is a folder"
         elif file.exists() and not os.access(file, os.W_OK):
             said = "it is write-protected"
+        elif draft or not file.exists():
+            with tempfile.TemporaryFile(dir=file.parent):
+                pass
     except OSError as error:
         said = error.strerror
     if said is not None:
@@ -79,14 +88,12 @@ class Recording:
     def __init__(self, slot: Slot, file: Path, rate: int = 15):
         from forge.desktop.acting import Away
 
-        self._file = file
-        self._frames: _Sampler | None = None
-        self._live: DisplayRecording | None = None
+        self._recorder: _Sampler | DisplayRecording | None
         if isinstance(slot, Away):
             needed()
-            self._frames = _Sampler(slot, file, min(rate, RATE))
+            self._recorder = _Sampler(slot, file, min(rate, RATE))
         else:
-            self._live = DisplayRecording(slot.display, slot.xauthority, file, rate)
+            self._recorder = DisplayRecording(slot.display, slot.xauthority, file, rate)
 
     def __enter__(self) -> Recording:
         return self
@@ -100,12 +107,11 @@ class Recording:
         """End it and finish the file. May be called twice.
 
         Raises:
-            DesktopError: the file cannot be finished; it names the one in which what was recorded is kept.
+            DesktopError: the file cannot be finished; it names the one in which what was recorded is kept, if it can be.
         """
-        for each in (self._frames, self._live):
-            if each is not None:
-                each.close()
-        self._frames = self._live = None
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            recorder.close()
 
 
 class DisplayRecording:
@@ -129,8 +135,9 @@ class DisplayRecording:
             dir=file.parent, prefix=".recording-", suffix=".mp4", delete=False
         )
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process: subprocess.Popen[bytes] | None = None
         try:
-            self._process: subprocess.Popen[bytes] | None = self._start(display, cookie, rate)
+            self._process = self._start(display, cookie, rate)
             self._wait_for_pictures()
         except BaseException:
             self._discard()
@@ -168,6 +175,7 @@ class DisplayRecording:
         return start(command, env=environment, pass_fds=(output,), log=self._log)
 
     def _discard(self) -> None:
+        stop(self._process)
         self._draft.close()
         self._log.close()
         Path(self._draft.name).unlink(missing_ok=True)
@@ -189,7 +197,7 @@ class _Sampler:
     """Screenshots at a steady rate, in a thread."""
 
     def __init__(self, slot: Slot, file: Path, rate: int):
-        check_target(file)
+        check_target(file, draft=False)
         self._slot = slot
         self._file = file
         self._rate = rate
@@ -206,7 +214,13 @@ class _Sampler:
             write_mp4(self._frames(), self._file, rate=self._rate)
         except DesktopError as error:
             with tempfile.NamedTemporaryFile(prefix="recording-", suffix=".mp4", delete=False) as kept:
-                write_mp4(self._frames(), Path(kept.name), rate=self._rate)
+                try:
+                    write_mp4(self._frames(), Path(kept.name), rate=self._rate)
+                except BaseException as second:
+                    Path(kept.name).unlink()
+                    if isinstance(second, DesktopError):
+                        raise error from second
+                    raise
             raise _kept(error, kept.name) from error
 
     def _frames(self) -> Iterable[Frame]:

@@ -501,17 +501,18 @@ class RemotePool:
             connection.close()
 
     def _living(self) -> list[Connection]:
-        """The servers, the one with the most free slots first; those that failed lately are left out.
+        """The servers, the one with the most free slots first; those that failed lately only where no other answers.
 
         Raises DesktopError when there is none.
         """
         now = time.monotonic()
-        found = []
-        well = [connection for connection in self._connections if self._down.get(connection.url, 0.0) <= now]
-        for connection in well or self._connections:
-            status = self._status(connection)
-            if status is not None:
-                found.append((status.free, connection))
+        down = [connection for connection in self._connections if self._down.get(connection.url, 0.0) > now]
+        found: list[tuple[int, Connection]] = []
+        for group in ([each for each in self._connections if each not in down], down):
+            for connection in () if found else group:
+                status = self._status(connection)
+                if status is not None:
+                    found.append((status.free, connection))
         if not found:
             urls = ", ".join(connection.url for connection in self._connections)
             raise DesktopError(f"no slot server can be reached: {urls}", mend="start `forge desktop serve` there")

@@ -5,9 +5,9 @@ FORGE_HOME/slots/<id>/ and is gone after `close`; after `kill -9` its processes 
 sweeps its folder.
 
 A DesktopError from here is a fault of the infrastructure, never of the agent, but for an ExhaustedError: the guest used up
-what it may use of the host, or a program of its own ended an application or cut off a connection to the display. What it does
-NOT cover: a program of the agent's that was started otherwise than by the shell or from a terminal window that was seen, such
-as a macro, and one that makes an application crash or hang, are not told from a fault.
+what it may use of the host, or a program of its own broke the slot, see `forge.desktop.blame`. What it does NOT cover: a program
+of the agent's that was started otherwise than by the shell or from a terminal window that was seen, such as a macro, and one
+that makes an application crash or hang, are not told from a fault.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ from __future__ import annotations
 import atexit
 import contextlib
 import logging
-import math
 import os
-import re
-import signal
 import socket
 import subprocess
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -34,9 +31,10 @@ from forge.desktop import clock, files, inside
 from forge.desktop.accessibility import Found, at_point, cell_elements, elements, parse_ref
 from forge.desktop.activity import Activity
 from forge.desktop.apps import APPS, App, app_of, find_app, lay_settings, settings
+from forge.desktop.blame import Blame
 from forge.desktop.box import HOME, NO_LAYERS, BoxPlan, Layers, chown_home
 from forge.desktop.channel import Channel
-from forge.desktop.display import CutOffError, Display
+from forge.desktop.display import Display
 from forge.desktop.enclosure import Enclosure
 from forge.desktop.health import Health, Watch, look
 from forge.desktop.input import Input
@@ -51,7 +49,6 @@ from forge.desktop.spawn import identity, start, stop, user_of
 from forge.desktop.sweep import Claim, claim
 from forge.desktop.windows import Pane, Window, Windows
 from forge.desktop.words import whereabouts
-from forge.desktop.xprobe import SilentError, XProbe
 from forge.records.artifact import Snapshot
 from forge.records.errors import DesktopError, ExhaustedError, InputError
 from forge.records.guest import Guest
@@ -60,10 +57,6 @@ from forge.records.trajectory import Element
 log = logging.getLogger(__name__)
 LAUNCH_TIMEOUT = 60.0
 _POLL = 0.02
-_ENDING = 2.0
-"""Seconds in which what a program of the agent's has broken shows itself."""
-_BY_HAND = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP)
-"""What a program is ended or stopped with on purpose; the others tell of a crash."""
 _PROGRAMS = ("supervisor.py", "processes.py", "shell.py", "access.py", "wire.py", "roles.py", "session.xml")
 _ENVIRONMENT = {
     "XAUTHORITY": "/run/forge/xauthority",
@@ -151,7 +144,7 @@ class Slot:
         self._warm: int | None = None
         self._open_already: list[tuple[str, str | None]] = []
         self._stopped = False
-        self._foreign = self._well = -math.inf  # when a program of the agent's own may have run, and when all was well
+        self._blame = Blame(self.ask, lambda: self._screen_server)
         self.launched = threading.Event()
         self._on_close: list[Callable[[], None]] = []
         self._born = time.monotonic()
@@ -378,18 +371,18 @@ class Slot:
     def alive(self) -> None:
         """Raises DesktopError when X server, window manager, box, supervisor, a bus or an application has died.
 
-        An application that was closed ended with exit code 0 and is no fault. An ExhaustedError when that is so because
-        the guest used up what it may use, or a program of the agent's own ended an application.
+        An application that was closed ended with exit code 0 and is no fault. An ExhaustedError when the guest brought it
+        about, see `blame`.
         """
         for _, says in self.dead():
             raise self.blame(DesktopError(says))
-        self._note_foreign()
-        self._well = time.monotonic()
+        if not self._stopped:
+            self._blame.well()
 
     def blame(self, error: DesktopError) -> DesktopError:
         """The error to raise for one that this slot gave: an ExhaustedError if the guest brought it about.
 
-        May take `_ENDING`: what is broken may show only after a while by what.
+        May take two seconds: what is broken may show only after a while by what, see `forge.desktop.blame`.
         """
         if self._enclosure is None:
             return error
@@ -397,44 +390,9 @@ class Slot:
         if isinstance(blamed, ExhaustedError):
             return blamed
         closed = self._settler is None  # what fails then is no matter of the guest
-        if self._held_up or (not closed and self._broken_by_agent(error)):
+        if self._held_up or (not closed and self._blame.is_agents(error)):
             return ExhaustedError(f"a program of the agent's own broke the slot: {error.message}", mend=error.mend)
         return blamed
-
-    def _broken_by_agent(self, error: DesktopError) -> bool:
-        """Whether the slot broke as a program of the agent's own can break it: something was cut off from a display that
-        lives, or was killed from a terminal window (`bash` has processes of its own). A crash is told by its signal, or by
-        what the application says.
-        """
-        deadline = time.monotonic() + _ENDING
-        try:
-            foreign, terminal = self._runs_foreign()
-            while foreign:
-                self._screen_server.alive()
-                codes = [entry["code"] or 0 for entry in self.ask("apps", timeout=5) if not _crashed(entry)]
-                codes += self.ask("bus_codes", timeout=5)
-                if any(code > 0 or (terminal and -code in _BY_HAND) for code in codes):
-                    return True
-                if time.monotonic() > deadline:
-                    break
-                time.sleep(0.05)  # what was cut off may not have ended yet
-        except DesktopError:
-            return False
-        return foreign and isinstance(error, CutOffError)
-
-    def _note_foreign(self) -> None:
-        if not self._stopped:
-            with contextlib.suppress(DesktopError):  # whoever asks next is told
-                self._runs_foreign()
-
-    def _runs_foreign(self) -> tuple[bool, bool]:
-        """Whether programs of the agent's own may run, or have run and nobody has seen since, after a while, that all is
-        well; and whether a terminal window was open.
-        """
-        found = self.ask("foreign", timeout=5)
-        if any(found.values()):
-            self._foreign = max(self._foreign, time.monotonic())
-        return self._well < self._foreign + _ENDING, found["terminal"]
 
     def dead(self) -> Iterator[tuple[str, str]]:
         """What has died since the slot was opened: "display", "supervisor" or "application", and how."""
@@ -545,14 +503,6 @@ class Slot:
         with contextlib.nullcontext() if lease is None else lease.use():
             yield
 
-    @contextlib.contextmanager
-    def _command(self) -> Iterator[None]:
-        self._foreign = math.inf
-        try:
-            yield
-        finally:
-            self._foreign = time.monotonic()
-
     def _before_input(self) -> None:
         if self._settler is not None:
             self._settler.mark()
@@ -560,24 +510,8 @@ class Slot:
 
     def _take_back(self, seconds: float) -> None:
         self._ended = f"the slot was taken back: its lease ran out, there was no heartbeat for {seconds:g} s"
-        self._held_up = self._is_held_up()
+        self._held_up = self._blame.is_held_up()
         self.close()
-
-    def _is_held_up(self) -> bool:
-        """Whether the display lives and answers nobody while programs of the agent's own run: one of them has grabbed it."""
-        asking = threading.Thread(target=self._note_foreign, name="forge-foreign", daemon=True)
-        asking.start()
-        asking.join(_ENDING)  # another question may be under way
-        if not self._well < self._foreign + _ENDING:
-            return False
-        try:
-            self._screen_server.alive()
-            with XProbe(self.display_socket, self.xauthority, _ENDING):
-                return False
-        except DesktopError:
-            return False
-        except SilentError:
-            return True
 
     def _build(self, home_files: Iterable[File]) -> None:
         _open.add(self)
@@ -624,7 +558,7 @@ class Slot:
             guest=self.guest,
             layers=self.layers,
             binds={
-                display.socket: (f"/tmp/.X11-unix/{display.socket.name}", True),
+                display.socket: (str(display.socket), True),
                 display.cookie: (_ENVIRONMENT["XAUTHORITY"], False),
             },
             files=programs,
@@ -647,7 +581,7 @@ class Slot:
             argv = ["/usr/bin/python3", "-E", "-s", "/opt/forge/supervisor.py", *map(str, numbers)]
             command, fds = plan.command(argv, stack)
             self._box = start(command, pass_fds=[*fds, *numbers], log=folder / "box.log", admit=enclosure.admit)
-        self.shell = Shell(self._shell_channel, self._command)
+        self.shell = Shell(self._shell_channel, self._blame.command)
 
     def _why(self) -> str:
         """What is known of a box that no longer answers."""
@@ -738,12 +672,6 @@ class Slot:
             path.write_bytes(self.screenshot().png)
             return f" (screenshot: {path})"
         return ""
-
-
-def _crashed(entry: Mapping[str, Any]) -> bool:
-    """Whether an application says of itself that it crashed, of those that then end with an exit code."""
-    patterns = (app.crash for app in APPS.values() if app.program == entry["program"] and app.crash)
-    return any(re.search(pattern, entry["said"]) for pattern in patterns)
 
 
 def _how(code: int) -> str:

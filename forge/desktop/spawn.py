@@ -26,6 +26,7 @@ from forge.records.errors import DesktopError
 GUEST_ID = 77001
 """The numeric user and group that boxes and displays run as when Forge runs as root. It needs no account."""
 
+_FILES = 32  # twice the open files that a slot needs of our process
 _Job = tuple["Future[subprocess.Popen[bytes]]", list[str], dict[str, object]]
 
 
@@ -79,10 +80,11 @@ def unprivileged(argv: Sequence[str], *, user: int | None = None, gate: bool = F
     return [*prefix, "--", "sh", "-c", script, str(os.getpid()), os.path.realpath(path), *argv]
 
 
-def allow_files(count: int) -> None:
-    """Let this process have so many more files open than the 1,024 that are usual, as far as the host lets it."""
+def allow_slots(count: int) -> None:
+    """Let this process have as many files open as so many slots need, beside the usual 1,024 and as far as the host lets it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = count + 1024 if hard == resource.RLIM_INFINITY else min(count + 1024, hard)
+    wanted = 1024 + _FILES * count
+    wanted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 

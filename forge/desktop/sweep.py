@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forge.desktop.limits import release
-from forge.desktop.place import home, remove
+from forge.desktop.place import SOCKETS, home, remove
 from forge.records.errors import DesktopError
 
 _NAME = re.compile(r"(\.new-)?[a-z]+-[0-9a-f]{12}")  # as `claim` makes them; processes are known by them
@@ -153,7 +153,7 @@ def forget_display(number: int) -> None:
     A server that is just ending still takes connections, and drops them: its end is waited for. A living one says nothing
     before it is spoken to.
     """
-    path = Path(f"/tmp/.X11-unix/X{number}")
+    path = SOCKETS / f"X{number}"
     deadline = time.monotonic() + _DYING
     while time.monotonic() < deadline:
         try:

@@ -23,6 +23,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from forge.desktop.box import HOSTNAME, reachable
+from forge.desktop.place import SOCKETS
 from forge.desktop.place import home as forge_home
 from forge.desktop.spawn import start, stop, unprivileged
 from forge.records.errors import DesktopError, InputError
@@ -46,7 +47,7 @@ def running(root: Path | None = None) -> dict[str, tuple[str, Path]]:
         with contextlib.suppress(OSError, ValueError):
             number = int((folder / "display").read_text())
             with socket.socket(socket.AF_UNIX) as connection:
-                connection.connect(f"/tmp/.X11-unix/X{number}")
+                connection.connect(str(SOCKETS / f"X{number}"))
             (folder / "xauthority").read_bytes()
             found[folder.name] = (f":{number}", folder / "xauthority")
     return found

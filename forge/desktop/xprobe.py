@@ -28,6 +28,10 @@ class SilentError(Exception):
     """The server hung up, refused, or did not answer in time; the message says which."""
 
 
+class StuckError(SilentError):
+    """The server did not answer in time."""
+
+
 class XProbe:
     """A connection to one display. Use it as a context manager.
 
@@ -153,7 +157,7 @@ class XProbe:
             self._socket.settimeout(left)
             return call()
         except TimeoutError:
-            raise SilentError(f"it does not answer within {self._timeout:g} s") from None
+            raise StuckError(f"it does not answer within {self._timeout:g} s") from None
         except OSError as error:
             raise SilentError(f"it cannot be reached ({error.strerror})") from None
 

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from forge.desktop import acting
 from forge.desktop.acting import Settle
+from forge.desktop.blame import blaming
 from forge.desktop.outline import Outline, Outliner
-from forge.records import Action, Bash, DesktopError, Element, Observation, Wait, Zoom
+from forge.records import Action, Bash, Element, Observation, Wait, Zoom
 
 if TYPE_CHECKING:
     from forge.desktop.slot import Slot
@@ -134,16 +135,10 @@ class SlotEnvironment:
         """
         self._calls += 1
         try:
-            call = functools.partial(self._blaming, function, *args)
+            call = functools.partial(blaming, self.slot, functools.partial(function, *args))
             return await asyncio.get_running_loop().run_in_executor(self._thread, call)
         finally:
             self._calls -= 1
-
-    def _blaming(self, function: Callable[..., T], *args: Any) -> T:
-        try:
-            return function(*args)
-        except DesktopError as error:
-            raise self.slot.blame(error) from error
 
     async def observe(self) -> Observation:
         return await self.run(self._observe)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -122,6 +123,7 @@ def test_files_that_cannot_be_read_or_written_are_bad_input(tmp_path: Path) -> N
     shown = forge("grounding", "sheet", str(picture))
     assert (shown.returncode, shown.stdout) == (2, "")
     assert shown.stderr.startswith(f"forge: {picture} cannot be written: No such file or directory\n  mend: ")
+    assert list(Path(os.environ["FORGE_HOME"]).iterdir()) == [], "the warehouse was read for a picture that cannot be"
 
 
 def test_the_library_as_json_names_twelve_skills_in_three_applications() -> None:

@@ -63,3 +63,13 @@ def test_a_target_that_cannot_be_written_is_bad_input(option: str, episode: str)
     shown = forge("show", episode, option, "no such folder/film")
     assert (shown.returncode, "Traceback" in shown.stderr) == (2, False)
     assert "no such folder/film cannot be written" in shown.stderr
+
+
+def test_the_default_target_is_looked_at_too(episode: str, tmp_path: Path) -> None:
+    name = f"film-{episode[:12]}.png"
+    (tmp_path / name).mkdir()
+    shown = forge("show", episode, cwd=tmp_path)
+    assert (shown.returncode, shown.stderr.partition("\n")[0]) == (
+        2,
+        f"forge: {name} cannot be written: it is a folder",
+    )

@@ -24,9 +24,10 @@ def read_rows(file: Path) -> list[dict[str, Any]]:
         if row.get("box_type") == "refusal":
             continue
         key = "bbox" if "bbox" in row else "box_coordinates"
-        where = _numbers(row.get(key))
-        size = 0 if where is None else len(where)
-        if not (size and size % 2 == 0 if row.get("box_type") == "polygon" else size == 4):
+        where = _numbers(row.get(key)) or []
+        polygon = row.get("box_type") == "polygon"
+        fits = (where and len(where) % 2 == 0) if polygon else len(where) == 4
+        if not fits:
             raise InputError(f"row {number} has no {key} that says where: {_short(row.get(key))}", file=file, mend=ROWS)
     return rows
 

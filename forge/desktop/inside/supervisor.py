@@ -16,6 +16,7 @@ import ctypes
 import fcntl
 import json
 import os
+import re
 import signal
 import socket
 import struct
@@ -129,11 +130,19 @@ class Desktop:
         ]
 
     def do_bus_codes(self):
-        """The exit codes of the buses that have ended, negative for signals; and -SIGSTOP for what of them is stopped."""
-        codes = [self.processes.code(bus) for bus in self.buses.values()]
+        """How a bus has ended, as an exit code, negative for a signal; and -SIGSTOP for each process of them that is stopped."""
+        ended = [code for code in map(self.end_of, self.buses.values()) if code is not None]
         living = [pid for bus in self.buses.values() for pid in (bus, *children_of(bus))]
         stopped = [-signal.SIGSTOP for pid in living if state_of(pid) == "T"]
-        return [*stopped, *(code for code in codes if code is not None)]
+        return [*stopped, *ended[:1]]  # the second ends when the first does
+
+    def end_of(self, bus):
+        """A bus that ended by itself was told to, with SIGTERM; or its launcher says what killed the daemon."""
+        code = self.processes.code(bus)
+        if code is None or code < 0:
+            return code
+        killed = re.search(r"Bus killed by signal (\d+)", self.processes.said(bus))
+        return -int(killed[1]) if killed else -signal.SIGTERM
 
     def do_warm(self, argv, env=None):
         """Keep a LibreOffice warm, started but without a window; returns its pid once it waits."""

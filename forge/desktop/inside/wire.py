@@ -18,7 +18,7 @@ import time
 
 SILENCE = 2.0  # seconds without any answer after which whoever was asked is taken to be stuck
 LONGEST = 15.0  # seconds for a look, after which whoever still owes an answer is taken to be stuck
-REST = 1.0  # seconds that a look then still has for what it asks next
+REST = 1.0  # seconds that a look then still has for what it asks next, all in all
 CALL, REPLY, ERROR = 1, 2, 3
 NO_AUTO_START = 2  # a flag: the call itself starts no service
 PATH, INTERFACE, MEMBER, REPLY_SERIAL, DESTINATION, SENDER, SIGNATURE = 1, 2, 3, 5, 6, 7, 8
@@ -57,7 +57,7 @@ class Bus:
         self.heads = {}  # the unchanging parts of calls
         self.received = bytearray()
         self.stuck = set()
-        self.until = float("inf")  # when the look under way has to be over
+        self.until = self.last = float("inf")  # when the look under way has to be over, and when at the very last
         self.dropped = collections.deque()  # calls to those that are stuck: their functions are told so in turn
         self.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello")
 
@@ -105,8 +105,13 @@ class Bus:
         self.waiting[self.serial] = destination, then
 
     def begin(self):
-        """From here on it is one look: however slowly somebody answers, it is over after `LONGEST` or little more."""
+        """From here on it is one look: however slowly somebody answers, it is over after `LONGEST` or little more.
+
+        All its runs together: whoever owes an answer after `LONGEST` is taken to be stuck, and what is asked of the others
+        from then on has `REST` more.
+        """
         self.until = time.monotonic() + LONGEST
+        self.last = self.until + REST
 
     def run(self):
         """Send what is queued and take answers until none is outstanding."""
@@ -128,7 +133,7 @@ class Bus:
                 self.stuck |= {destination for destination, _ in self.waiting.values()}
                 self.dropped.extend(then for _, then in self.waiting.values())
                 self.waiting.clear()
-                self.until = max(self.until, now + REST)
+                self.until = min(max(self.until, now + REST), self.last)
                 heard = now
 
     def call(self, destination, path, interface, member, signature="", body=b"", flags=0):

@@ -32,6 +32,7 @@ from forge.desktop.osworld.order import Order, read_order
 from forge.desktop.osworld.threads import Threads
 from forge.desktop.server.homes import read_file
 from forge.desktop.slot import Slot
+from forge.desktop.spawn import allow_slots
 from forge.records.errors import DesktopError, ForgeError, InputError
 from forge.records.guest import Guest
 
@@ -336,6 +337,7 @@ def serve_osworld(
             mend="listen on 127.0.0.1, or say --trust-network where only friends reach the port",
         )
     guest = _guest_of(screen)
+    allow_slots(count)
     places = [running.listen(host, port + number if port else 0) for number in range(count)]
     machines: list[Machine] = []
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from forge.desktop.display import disconnect
 from forge.desktop.properties import numbers, text
 from forge.desktop.slot import Slot
 
@@ -31,7 +32,7 @@ def size_of(slot: Slot, class_name: str) -> tuple[int, int] | None:
                 return int(geometry.width), int(geometry.height)
         return None
     finally:
-        connection.close()
+        disconnect(connection)
 
 
 def _tell(slot: Slot, what: str, name: str, strict: bool, by_class: bool) -> bool:
@@ -51,7 +52,7 @@ def _tell(slot: Slot, what: str, name: str, strict: bool, by_class: bool) -> boo
         connection.sync()
         return True
     finally:
-        connection.close()
+        disconnect(connection)
 
 
 def _matching(connection: Any, name: str, strict: bool, by_class: bool) -> Iterator[Any]:

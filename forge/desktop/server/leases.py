@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from forge.desktop.blame import blaming
 from forge.desktop.box import NO_LAYERS, Layers
 from forge.desktop.clock import clock_bytes
 from forge.desktop.files import parts_of
@@ -142,7 +143,7 @@ class Desk:
         held = self.held(name)
         held.busy += 1
         try:
-            return await self._thread(lambda: _blamed(held.slot, function))
+            return await self._thread(lambda: blaming(held.slot, lambda: function(held.slot)))
         finally:
             held.busy -= 1
             held.touch()
@@ -247,16 +248,6 @@ class Desk:
 
     async def _close(self, slot: Slot) -> None:
         await asyncio.get_running_loop().run_in_executor(self._closers, slot.close)
-
-
-def _blamed(slot: Slot, function: Callable[[Slot], T]) -> T:
-    try:
-        return function(slot)
-    except DesktopError as error:
-        blamed = slot.blame(error)
-        if blamed is error:
-            raise
-        raise blamed from error
 
 
 def _close_for_nobody(acquired: Future[Slot]) -> None:

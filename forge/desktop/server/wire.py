@@ -21,7 +21,7 @@ from forge.records.fingerprint import Fingerprint
 from forge.records.guest import Guest
 from forge.records.trajectory import Element
 
-VERSION = 1
+VERSION = 2
 """Raised with every change that an older client or server would not understand."""
 LONGEST_LEASE = 7 * 86400.0
 MOST_OUTPUT = 16 << 20

@@ -205,9 +205,10 @@ def interrupt():
     while not (home / "runs").exists():
         time.sleep(0.01)
     os.killpg(0, signal.SIGINT)
+    (home / "told").touch()
 
 threading.Thread(target=interrupt).start()
-print(run_boxed(["sh", "-c", "touch runs; sleep 0.3"], home=home).exit_code, long_lived.poll())
+print(run_boxed(["sh", "-c", "touch runs; until test -e told; do sleep 0.05; done"], home=home).exit_code, long_lived.poll())
 stop(long_lived)
 """
 

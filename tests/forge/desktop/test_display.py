@@ -16,8 +16,9 @@ import numpy
 import pytest
 from PIL import Image
 
-from forge.desktop.display import SOCKETS, Display, share
+from forge.desktop.display import Display, share
 from forge.desktop.input import Input, pixel
+from forge.desktop.place import SOCKETS
 from forge.desktop.screen import Screen, encode_png
 from forge.desktop.settle import Settler
 from forge.desktop.sweep import claim

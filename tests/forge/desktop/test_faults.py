@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from forge.desktop import apps, display, files
+from forge.desktop import apps, blame, display, files
 from forge.desktop import slot as slots
 from forge.desktop.display import CutOffError
 from forge.desktop.health import below
@@ -109,7 +109,7 @@ def test_an_application_that_a_terminal_window_may_have_killed_is_the_agents_doi
 def test_an_exit_with_an_error_is_the_agents_doing_once_a_command_has_run(
     tmp_path: Path, looked_at_since: bool, blamed: type[DesktopError], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slots, "_ENDING", 0.0)  # what is broken shows at once
+    monkeypatch.setattr(blame, "ENDING", 0.0)  # what is broken shows at once
     with Slot.open(root=tmp_path) as slot:
         slot.shell.run("true")  # as files get their times before an episode
         if looked_at_since:
@@ -132,7 +132,10 @@ x.XSync(display, 0)
 
 
 @pytest.mark.parametrize("by", ["host", "bash"])
-def test_a_connection_that_is_cut_off_is_the_agents_doing(tmp_path: Path, by: str) -> None:
+def test_a_connection_that_is_cut_off_is_the_agents_doing(
+    tmp_path: Path, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blame, "ENDING", 60.0 if by == "bash" else 0.0)
     with Slot.open(root=tmp_path) as slot:
         slot.launch("editor")
         assert slot._windows is not None
@@ -153,23 +156,38 @@ def test_a_connection_that_is_cut_off_is_the_agents_doing(tmp_path: Path, by: st
         assert type(slot.blame(caught.value)) is (ExhaustedError if by == "bash" else CutOffError)
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-@pytest.mark.parametrize(("open_terminal", "blamed"), [(False, DesktopError), (True, ExhaustedError)])
-def test_a_bus_that_a_terminal_window_may_have_killed_or_stopped_is_the_agents_doing(
-    tmp_path: Path, open_terminal: bool, blamed: type[DesktopError], how: signal.Signals
+BUSES = {"dbus-daemon": 2, "at-spi-bus-laun": 1}
+
+
+@pytest.mark.parametrize(
+    ("open_terminal", "how", "of", "blamed"),
+    [
+        (False, signal.SIGKILL, (*BUSES,), DesktopError),  # no command of `bash` reaches them
+        (False, signal.SIGKILL, ("dbus-daemon",), DesktopError),
+        (False, signal.SIGTERM, ("at-spi-bus-laun",), DesktopError),
+        (False, signal.SIGSTOP, (*BUSES,), DesktopError),
+        (True, signal.SIGKILL, (*BUSES,), ExhaustedError),
+        (True, signal.SIGKILL, ("dbus-daemon",), ExhaustedError),
+        (True, signal.SIGTERM, ("at-spi-bus-laun",), ExhaustedError),
+        (True, signal.SIGSTOP, (*BUSES,), ExhaustedError),
+        (True, signal.SIGSEGV, ("dbus-daemon",), DesktopError),
+    ],
+)
+def test_a_bus_that_a_terminal_window_may_have_ended_or_stopped_is_the_agents_doing(
+    tmp_path: Path, open_terminal: bool, how: signal.Signals, of: tuple[str, ...], blamed: type[DesktopError]
 ) -> None:
     with Slot.open(root=tmp_path) as slot:
         if open_terminal:
             slot.launch("terminal")
         slot.shell.run("sleep 60 &")
         names = {pid: Path(f"/proc/{pid}/comm").read_text().strip() for pid in below([slot.pids[2]])}
-        victims = [pid for pid, name in names.items() if name in ("dbus-daemon", "at-spi-bus-laun")]
-        assert len(victims) == 3
+        victims = [pid for pid, name in names.items() if name in of]
+        assert len(victims) == sum(BUSES[name] for name in of)
         for pid in victims:
             os.kill(pid, how)
-        if how == signal.SIGKILL:
+        if how != signal.SIGSTOP:
             assert becomes(lambda: not set(victims) & set(below([slot.pids[2]])))
-        with pytest.raises(DesktopError, match="session bus of the slot") as caught:
+        with pytest.raises(DesktopError, match="bus of the slot") as caught:
             slot.alive()
         assert type(caught.value) is blamed
 
@@ -187,7 +205,7 @@ def test_a_command_of_the_host_is_none_of_the_agents(tmp_path: Path) -> None:
 def test_a_crash_is_told_from_an_end_by_what_the_application_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slots, "_ENDING", 0.0)
+    monkeypatch.setattr(blame, "ENDING", 0.0)
     says = "echo 'gimp: fatal error: Segmentation fault'; echo 'script-fu: error'; exit 1"
     crashing = replace(apps.APPS["gimp"], program="/bin/sh", command=lambda _: ["/bin/sh", "-c", says])
     monkeypatch.setitem(apps.APPS, "gimp", crashing)

@@ -7,6 +7,7 @@ import socket
 import struct
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,21 @@ def test_one_that_answers_slowly_without_end_is_given_up_and_the_others_are_not(
     thread.join()
     assert len(answers) > 3
     assert answers[-2:] == [None, [1]]
+
+
+def test_a_look_of_many_questions_ends_too(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SILENCE", "LONGEST", "REST"):
+        monkeypatch.setattr(wire, name, 0.2)
+    bus = connect("a.Asker")
+    connect("a.Silent")
+    bus.begin()
+    began = time.monotonic()
+    for _ in range(300):
+        bus.post("a.Silent", "/", "a.b", "C", [].append)
+        bus.run()
+    assert time.monotonic() - began < 30  # each for itself it would be a minute
+    bus.begin()
+    assert bus.call(*ASK, "NameHasOwner", "s", wire.pack("s", DBUS)) == [1]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from forge.desktop.spawn import allow_files
+from forge.desktop.spawn import allow_slots
 from forge.desktop.xlib import select
 
 
@@ -41,11 +41,11 @@ def test_as_many_files_may_be_open_as_slots_need() -> None:
         pytest.fail(f"this host lets a process have {before[1]} files open, too few to test this")
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (1100, before[1]))
-        allow_files(10)
+        allow_slots(2)
         assert resource.getrlimit(resource.RLIMIT_NOFILE) == (1100, before[1])  # never fewer
-        allow_files(300)
-        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (1324, before[1])
-        allow_files(1 << 40)
+        allow_slots(10)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (1344, before[1])
+        allow_slots(1 << 40)
         assert resource.getrlimit(resource.RLIMIT_NOFILE)[1] == before[1]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)

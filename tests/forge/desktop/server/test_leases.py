@@ -68,8 +68,8 @@ def test_any_call_renews(served: Callable[..., str], fake_pool: FakePool) -> Non
 
 
 def test_a_pool_keeps_the_slots_of_a_teacher_that_thinks_long(served: Callable[..., str], fake_pool: FakePool) -> None:
-    with RemotePool([served(lease=0.8)], TOKEN) as pool, pool.acquire() as slot:
-        time.sleep(2.5)
+    with RemotePool([served(lease=3)], TOKEN) as pool, pool.acquire() as slot:
+        time.sleep(4)
         assert slot.windows()[0].title == "Fake"
     assert fake_pool.slots[0].closed
 
@@ -81,8 +81,8 @@ def test_a_lease_that_is_shorter_than_those_before_it_is_kept_too(served: Callab
         if not is_held:
             first.close()
         time.sleep(0.2)  # the heartbeat has seen the long lease, or none
-        with pool.acquire(lease=0.8) as slot:
-            time.sleep(2.5)
+        with pool.acquire(lease=3) as slot:
+            time.sleep(4)
             slot.alive()
         first.close()
 
@@ -300,6 +300,19 @@ def test_a_server_that_cannot_make_slots_is_left_out(
             releasing.join()
             second.close()
         assert bad.asked == 1
+
+
+def test_a_server_that_failed_is_asked_where_no_other_answers(
+    fake_pool: FakePool, broken: tuple[str, BrokenPool]
+) -> None:
+    url, bad = broken
+    with Background(create_app(Desk(fake_pool, 8), TOKEN)) as other:  # type: ignore[arg-type]
+        with RemotePool([url, other.url], TOKEN, patience=0.5) as pool:
+            while not bad.asked:
+                pool.acquire().close()
+            other.close()
+            with pytest.raises(DesktopError, match="the disk is full"):
+                pool.acquire()
 
 
 def test_when_no_server_can_make_a_slot_all_are_asked_and_quoted(broken: tuple[str, BrokenPool]) -> None:

@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from forge.desktop.display import Display
-from forge.desktop.osworld import client
+from forge.desktop.osworld import client, windows
 from forge.desktop.osworld.clipboard import Clipboard
 from forge.desktop.osworld.facade import create_facade, serve_osworld
 from forge.desktop.osworld.layer import below_home
@@ -58,6 +58,19 @@ def test_a_clipboard_is_let_go_of_after_its_displays_end(tmp_path: Path) -> None
     display.close()
     clipboard.close()
     assert not clipboard._thread.is_alive()
+
+
+@pytest.mark.desktop
+@pytest.mark.parametrize("ask", [windows.activate, windows.close, windows.size_of])
+def test_windows_looked_at_as_their_display_ends(ask: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    display: Any = Display(tmp_path, 640, 480)
+
+    def none_and_end(_: Any) -> Iterator[Any]:
+        display.close()
+        yield from ()
+
+    monkeypatch.setattr(windows, "_all", none_and_end)
+    assert not ask(display, "any")
 
 
 @pytest.mark.parametrize(
@@ -142,11 +155,15 @@ def test_a_verification_ends_with_its_client() -> None:
     desk = Desk()
     with served(SimpleNamespace(link=desk, slot=desk, close=lambda: None)) as url:
         with pytest.raises(httpx.ReadTimeout):
-            verify(url, timeout=0.5)
-        time.sleep(0.3)
-        count = len(desk.ran)
-        time.sleep(0.3)
-        assert (desk.ran[:2], len(desk.ran)) == (["first", "check"], count)
+            verify(url, timeout=2)
+
+        def is_quiet() -> bool:
+            count = len(desk.ran)
+            time.sleep(0.5)
+            return len(desk.ran) == count
+
+        assert becomes(is_quiet)
+        assert desk.ran[:2] == ["first", "check"]
 
 
 def test_a_verification_ends_with_its_desktop() -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import subprocess
+import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
@@ -16,11 +17,12 @@ import numpy
 import pytest
 from PIL import Image
 
-from forge.desktop import Slot
+from forge.desktop import Slot, acting, recording
 from forge.desktop.display import Display
-from forge.desktop.recording import DisplayRecording, Recording, _Sampler, write_film, write_gif, write_mp4
+from forge.desktop.recording import DisplayRecording, Recording, check_target, write_film, write_gif, write_mp4
 from forge.desktop.remote import RemotePool
 from forge.records import DesktopError, InputError
+from tests.forge.desktop.conftest import processes
 
 COLOURS = [(200, 30, 30), (30, 200, 30), (30, 30, 200)]
 FRAMES = [
@@ -123,35 +125,79 @@ def test_a_screen_that_is_gone_is_said(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["cookie"]
 
 
-def sampler(file: Path) -> _Sampler:
-    """A recording of a slot elsewhere that shows one colour."""
+@pytest.mark.desktop
+def test_a_recording_that_is_interrupted_before_it_began_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: DisplayRecording) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DisplayRecording, "_wait_for_pictures", interrupted)
+    (tmp_path / "display").mkdir()
+    with closing(Display(tmp_path / "display", 320, 202)) as display:
+        with pytest.raises(KeyboardInterrupt):
+            DisplayRecording(display.name, display.cookie, tmp_path / "film.mp4")
+        assert processes(f"-i {display.name} ") == []
+    assert [each.name for each in tmp_path.iterdir()] == ["display"]
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A slot elsewhere that shows one colour."""
     png = io.BytesIO()
     FRAMES[0][0].save(png, "PNG")
-    slot: Any = SimpleNamespace(screenshot=lambda: SimpleNamespace(png=png.getvalue()))
-    return _Sampler(slot, file, rate=10)
+    monkeypatch.setattr(acting, "Away", SimpleNamespace)
+    return SimpleNamespace(screenshot=lambda: SimpleNamespace(png=png.getvalue()))
 
 
 @pytest.mark.parametrize("target", ["absent/film.mp4", "folder", "file/film.mp4"])
-def test_where_no_film_can_be_written_none_is_begun(tmp_path: Path, target: str) -> None:
+def test_where_no_film_can_be_written_none_is_begun(tmp_path: Path, elsewhere: Any, target: str) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=f"{target} cannot be written: .*\n  mend: "):
-        sampler(tmp_path / target)
+        Recording(elsewhere, tmp_path / target)
     with pytest.raises(InputError, match=f"{target} cannot be written: .*\n  mend: "):
         DisplayRecording(":9999", tmp_path / "file", tmp_path / target)
 
 
 @pytest.mark.desktop
-def test_a_recording_whose_file_cannot_be_finished_is_kept(tmp_path: Path) -> None:
+def test_a_recording_whose_file_cannot_be_finished_is_kept(tmp_path: Path, elsewhere: Any) -> None:
     (tmp_path / "display").mkdir()
     with closing(Display(tmp_path / "display", 320, 202)) as display:
         live = DisplayRecording(display.name, display.cookie, tmp_path / "live.mp4")
-        elsewhere = sampler(tmp_path / "elsewhere.mp4")
+        sampled = Recording(elsewhere, tmp_path / "elsewhere.mp4")
         time.sleep(0.5)
-        for recording, name in ((live, "live.mp4"), (elsewhere, "elsewhere.mp4")):
+        for recorder, name in ((live, "live.mp4"), (sampled, "elsewhere.mp4")):
             (tmp_path / name).mkdir()
             with pytest.raises(DesktopError, match="directory; what was recorded is kept in ") as fault:
-                recording.close()
+                recorder.close()
+            recorder.close()  # no second one is kept
             kept = Path(re.split(" is kept in ", fault.value.message)[1])
             assert float(facts(kept)["duration"]) > 0
             kept.unlink()
+
+
+@pytest.mark.parametrize("fault", [DesktopError("the disk is full"), KeyboardInterrupt()])
+def test_a_recording_that_cannot_be_kept_either_leaves_nothing(
+    tmp_path: Path, elsewhere: Any, fault: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "film.mp4"
+    first = DesktopError(f"{target} cannot be written")
+
+    def write(frames: Any, file: Path, rate: int) -> None:
+        raise first if file == target else fault
+
+    monkeypatch.setattr(recording, "write_mp4", write)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    recorder = Recording(elsewhere, target)
+    with pytest.raises((DesktopError, KeyboardInterrupt)) as told:
+        recorder.close()
+    assert told.value is (first if isinstance(fault, DesktopError) else fault)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_there_wants_no_folder_that_can_be_written_but_for_a_draft() -> None:
+    file = Path("/proc/self/comm")  # beside it nobody can make a file, not even root
+    check_target(file, draft=False)
+    with pytest.raises(InputError, match=f"{file} cannot be written"):
+        check_target(file)
