@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 done, but the result is not what was asked (a round that i
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -76,6 +77,10 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        _fail(ForgeError(str(error), mend="free some space, or write elsewhere"), 3)
 
 
 def _fail(error: Exception, code: int) -> None:

@@ -74,6 +74,16 @@ def test_the_command_runs_as_a_module(module: str) -> None:
     assert "forge: there is no task 0123" in shown.stderr
 
 
+def test_a_full_disk_is_told_without_a_traceback() -> None:
+    command = [str(Path(sys.executable).parent / "forge"), "stats", "--json"]
+    with open("/dev/full", "wb", buffering=0) as full:
+        shown = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert shown.returncode == 3
+    assert shown.stderr == ("forge: [Errno 28] No space left on device\n  mend: free some space, or write elsewhere\n")
+
+
 def test_no_help_loses_its_brackets_to_markup() -> None:
     from rich.text import Text
     from typer.main import get_command
