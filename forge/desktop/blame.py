@@ -1,8 +1,9 @@
 """Whose fault it was that a slot broke: the agent's, whose programs can break much of a desktop, or the infrastructure's.
 
-A program of the agent's own can cut an application or us off from a display that lives, grab the display, and, started from a
-terminal window, end or stop applications and buses (`bash` has processes of its own). So it is asked when such programs ran, and
-how what broke has ended. What it does NOT cover: what crashes or hangs, whoever made it do so, and programs started otherwise.
+A program of the agent's own can cut an application or us off from a display that lives, tell the X server to end, grab the
+display, keep a bus busy, and, started from a terminal window, end or stop applications and buses (`bash` has processes of its
+own). So it is asked when such programs ran, and how what broke has ended. What it does NOT cover: what crashes or hangs, whoever
+made it do so, and programs started otherwise.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from forge.records.errors import DesktopError
 T = TypeVar("T")
 ENDING = 2.0
 """Seconds in which what a program of the agent's has broken shows itself."""
-_BY_HAND = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP)
-"""What a program is ended or stopped with on purpose; the others tell of a crash."""
+_CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS}
+"""Signals that tell of a crash; with the others a program is ended on purpose."""
+_CUT_OFF = r"Fatal IO error .* on X server"
+"""What toolkits say when they have been cut off from the display, whatever else was said before."""
 _POLL = 0.05
 
 
@@ -67,22 +70,32 @@ class Blame:
             self._terminal()
 
     def is_agents(self, error: DesktopError) -> bool:
-        """Whether the slot broke as a program of the agent's own can break it; may take `ENDING`.
+        """Whether the slot broke as a program of the agent's own can break it; may take `ENDING`, or some times that when a bus
+        does not answer.
 
         A crash is told from an end on purpose by its signal, or by what the application says.
         """
         deadline = time.monotonic() + ENDING
+        silent = True
         try:
             terminal = self._terminal()
             while self._may_be_foreign():
-                self._display().alive()
-                codes = [entry["code"] or 0 for entry in self._ask("apps", timeout=5) if not _crashed(entry)]
-                cut_off = isinstance(error, CutOffError) or any(code > 0 for code in codes)
-                ended = [-code for code in (*codes, *self._ask("bus_codes", timeout=5))]
-                if cut_off or (terminal and any(code in _BY_HAND for code in ended)):
+                display = self._display()
+                if display.gave_up:
                     return True
-                if time.monotonic() > deadline:
-                    break
+                display.alive()
+                codes = [entry["code"] or 0 for entry in self._ask("apps", timeout=5) if not _crashed(entry)]
+                buses = self._ask("buses", timeout=10)
+                for bus in buses:
+                    if bus["code"] is not None:  # what applications then end with says nothing
+                        return terminal and _on_purpose(bus["code"])
+                if isinstance(error, CutOffError) or any(code > 0 for code in codes):
+                    return True
+                if terminal and (any(map(_on_purpose, codes)) or any(bus["stopped"] for bus in buses)):
+                    return True
+                silent = silent and any(not bus["answers"] and not bus["stopped"] for bus in buses)
+                if time.monotonic() > deadline + (2 * ENDING if silent else 0):
+                    return silent
                 time.sleep(_POLL)  # what was cut off may not have ended yet
         except DesktopError:
             pass
@@ -144,7 +157,13 @@ def blaming(slot: Blaming, call: Callable[[], T]) -> T:
         raise blamed from error
 
 
+def _on_purpose(code: int) -> bool:
+    """Whether an exit code is that of a process that was ended by a signal on purpose."""
+    return code < 0 and -code not in _CRASHES
+
+
 def _crashed(entry: Mapping[str, Any]) -> bool:
     """Whether an application says of itself that it crashed, of those that then end with an exit code."""
     patterns = (app.crash for app in APPS.values() if app.program == entry["program"] and app.crash)
-    return any(re.search(pattern, entry["said"]) for pattern in patterns)
+    said = entry["said"]
+    return any(re.search(pattern, said) for pattern in patterns) and not re.search(_CUT_OFF, said)

@@ -156,6 +156,11 @@ class Display:
         with self._connecting(), self._own_cookie():
             return connect()
 
+    @property
+    def gave_up(self) -> bool:
+        """Whether the X server has ended in good order, as any program of the display can make it do with a key for that."""
+        return self._server is not None and self._server.poll() == 0
+
     def alive(self) -> None:
         """Raises DesktopError when the X server or the window manager has died; waits for one that is just coming back."""
         deadline = time.monotonic() + _RETURN

@@ -148,6 +148,7 @@ class DisplayRecording:
         if self._process is None:
             return
         process, self._process = self._process, None
+        killed = -(process.poll() or 0)  # it ends by itself with the display
         with suppress(ProcessLookupError):
             process.send_signal(signal.SIGINT)
         try:
@@ -155,20 +156,34 @@ class DisplayRecording:
         except subprocess.TimeoutExpired:
             stop(process)
         try:
-            _run(["-i", self._draft.name, "-c", "copy", "-movflags", "+faststart", "-f", "mp4", str(self._file)])
+            _run(
+                [
+                    "-i",
+                    f"file:{self._draft.name}",
+                    "-c",
+                    "copy",
+                    "-movflags",
+                    "+faststart",
+                    "-f",
+                    "mp4",
+                    f"file:{self._file}",
+                ]
+            )
         except DesktopError as error:
             self._draft.close()
             self._log.close()
             raise _kept(error, self._draft.name) from error
         self._discard()
+        if killed > 0:
+            raise DesktopError(f"{self._file} ends early: ffmpeg was killed by signal {killed} while it recorded")
 
     def _start(self, display: str, cookie: Path, rate: int) -> subprocess.Popen[bytes]:
         user = cookie.stat().st_uid  # the slot's own, who alone may read it
         prefix, (folder,) = reachable([cookie.parent], user)
         output = self._draft.fileno()
         argv = [needed(), "-nostdin", "-loglevel", "error", "-f", "x11grab", "-draw_mouse", "1"]
-        argv += ["-framerate", str(rate), "-i", display, *_CODEC]
-        # in pieces, for it cannot go back in what it writes; the file is put in order at the end
+        argv += ["-framerate", str(rate), "-i", display, *_CODEC, "-g", str(2 * rate)]
+        # in pieces of two seconds, for it cannot go back in what it writes; the file is put in order at the end
         argv += ["-movflags", "frag_keyframe+empty_moov", "-flush_packets", "1", "-f", "mp4", f"pipe:{output}"]
         environment = {"PATH": "/usr/bin:/bin", "XAUTHORITY": f"{folder}/{cookie.name}"}
         command = [*prefix, *unprivileged(argv, user=user)]
@@ -280,7 +295,7 @@ def write_mp4(frames: Iterable[Frame], file: Path, rate: int = RATE) -> None:
         raise InputError(f"{file}: there is no picture for a film")
     width, height = first[0].size
     arguments = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(rate), "-i", "-"]
-    arguments += [*_CODEC, "-movflags", "+faststart", "-f", "mp4", str(file)]
+    arguments += [*_CODEC, "-movflags", "+faststart", "-f", "mp4", f"file:{file}"]
 
     def raw() -> Iterable[bytes]:
         shown = due = 0.0
@@ -299,6 +314,8 @@ _CODEC += ["-pix_fmt", "yuv420p"]
 
 
 def _kept(error: DesktopError, where: str) -> DesktopError:
+    if not Path(where).exists():
+        return error
     return DesktopError(f"{error.message}; what was recorded is kept in {where}", mend=error.mend)
 
 

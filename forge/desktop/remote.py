@@ -405,14 +405,15 @@ class RemotePool:
         self._lease = lease
         self._connections = [Connection(url, token, patience=patience) for url in urls]
         self._free = threading.Condition()
-        self._down: dict[str, float] = {}
+        self._down: dict[str, float] = {}  # by address: until when it is left out
+        self._said: dict[str, str] = {}  # by address: why its status could not be had
         self._turn = 0
         sizes = [self._size(connection) for connection in self._connections]
         self.size = sum(filter(None, sizes))
         """Slots of all servers that could be reached."""
         if not self.size:
             self.close()
-            raise DesktopError(f"no slot server can be reached: {', '.join(urls)}")
+            raise self._unreachable()
 
     def __enter__(self) -> RemotePool:
         return self
@@ -514,8 +515,7 @@ class RemotePool:
                 if status is not None:
                     found.append((status.free, connection))
         if not found:
-            urls = ", ".join(connection.url for connection in self._connections)
-            raise DesktopError(f"no slot server can be reached: {urls}", mend="start `forge desktop serve` there")
+            raise self._unreachable()
         self._turn += 1  # servers with as many free slots take turns
         turned = found[self._turn % len(found) :] + found[: self._turn % len(found)]
         return [connection for _, connection in sorted(turned, key=lambda each: -each[0])]
@@ -528,17 +528,23 @@ class RemotePool:
         """The server's status; None when it cannot be reached, which is then not tried again for a while."""
         patience = connection.patience if len(self._connections) == 1 else min(connection.patience, 10.0)
         try:
-            status: wire.Status = connection.call("GET", "/v1/status", wire.Status, patience=patience)
-        except DesktopError:
+            said: dict[str, Any] = connection.call("GET", "/v1/status", dict[str, Any], patience=patience)
+        except DesktopError as error:
+            self._said[connection.url] = error.message
             self._set_down(connection)
             return None
-        if status.version != wire.VERSION:
+        version = said.get("version")
+        if version != wire.VERSION:
             raise DesktopError(
-                f"{connection.url} speaks version {status.version}, this client version {wire.VERSION}",
+                f"{connection.url} speaks version {version}, this client version {wire.VERSION}",
                 mend="install the same Forge on both sides",
             )
         self._down.pop(connection.url, None)
-        return status
+        return wire.Status.model_validate(said)
+
+    def _unreachable(self) -> DesktopError:
+        said = "; ".join(self._said[connection.url] for connection in self._connections)
+        return DesktopError(f"no slot server can be reached: {said}", mend="start `forge desktop serve` there")
 
     def _set_down(self, connection: Connection) -> None:
         self._down[connection.url] = time.monotonic() + _DOWN

@@ -416,7 +416,7 @@ class Slot:
                 yield "application", f"{name} died ({_how(entry['code'])}){': ' + said if said else ''}"
 
     def health(self) -> Health:
-        """What is wrong with it, see `forge.desktop.health`. Raises DesktopError when it is closed."""
+        """What is wrong with it, see `forge.desktop.health`."""
         return look(self, self._watch)
 
     def lend(self, seconds: float) -> None:

@@ -2,12 +2,15 @@
 
 import contextlib
 import os
+import re
 import select
 import shlex
 import signal
 import time
 
 from processes import EXPENDABLE, FILTER, children_of, stat_of
+
+KILLED = "[the shell had to be killed; a new one was started, its variables and directory are new]"
 
 
 class Shell:
@@ -105,7 +108,11 @@ class Shell:
                 said += piece or b""
                 line = next((item for item in said.split(b"\n")[:-1] if item.startswith(mark.encode())), None)
                 if line is not None:
-                    code = int(line.split()[1])
+                    told = re.fullmatch(rb"[0-9a-f]+ ([0-9]{1,3})", line)
+                    if told:
+                        code = int(told[1])
+                    else:  # a function of the command's own took the place of printf
+                        note = KILLED
                     break
                 if piece == b"":  # the shell ended: the command said `exit`, or the shell crashed
                     self.processes.wait(self.pid, 2)
@@ -116,7 +123,7 @@ class Shell:
                 timed_out = True
                 todo = b""
                 if stage == 2:
-                    note = "[the shell had to be killed; a new one was started, its variables and directory are new]"
+                    note = KILLED
                     break
                 self.interrupt(ticks, signal.SIGINT if stage == 0 else signal.SIGKILL)
                 stage += 1

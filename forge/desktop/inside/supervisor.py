@@ -129,12 +129,19 @@ class Desktop:
             for pid, program in self.apps.items()
         ]
 
-    def do_bus_codes(self):
-        """How a bus has ended, as an exit code, negative for a signal; and -SIGSTOP for each process of them that is stopped."""
-        ended = [code for code in map(self.end_of, self.buses.values()) if code is not None]
-        living = [pid for bus in self.buses.values() for pid in (bus, *children_of(bus))]
-        stopped = [-signal.SIGSTOP for pid in living if state_of(pid) == "T"]
-        return [*stopped, *ended[:1]]  # the second ends when the first does
+    def do_buses(self):
+        """Of each bus: its exit code, negative for a signal; whether a process of it is stopped; whether it answers.
+
+        The second ends when the first does, and says nothing then.
+        """
+        found = []
+        for name, pid in self.buses.items():
+            code = self.end_of(pid)
+            stopped = any(state_of(each) == "T" for each in (pid, *children_of(pid)))
+            found.append({"code": code, "stopped": stopped, "answers": code is not None or answers(self.links[name])})
+            if code is not None:
+                break
+        return found
 
     def end_of(self, bus):
         """A bus that ended by itself was told to, with SIGTERM; or its launcher says what killed the daemon."""
@@ -238,7 +245,8 @@ def living_others():
 
 
 def answers(bus):
-    """Whether a bus answers in time. One that is stopped does not."""
+    """Whether a bus answers in time. One that is stopped does not, nor one that is kept busy."""
+    bus.begin(BUS_PATIENCE)
     try:
         bus.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
     except (BusError, OSError):

@@ -26,6 +26,7 @@ U32 = struct.Struct("<I")
 HEADER = struct.Struct("<BBBBIII")
 BUS_NAME = re.compile(r":[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|[A-Za-z_-][A-Za-z0-9_-]*(\.[A-Za-z_-][A-Za-z0-9_-]*)+")
 OBJECT_PATH = re.compile(r"/|(/[A-Za-z0-9_]+)+")
+LARGEST = 1 << 20  # bytes of an answer; it may take a second to read, and a larger one is none
 LONGEST_NAME, LONGEST_PATH = 255, 4096
 RESERVED = "/org/freedesktop/DBus/Local"
 RANGES = {"i": ("<i", -(1 << 31), (1 << 31) - 1), "u": ("<I", 0, (1 << 32) - 1)}
@@ -56,6 +57,7 @@ class Bus:
         self.unsent = []
         self.heads = {}  # the unchanging parts of calls
         self.received = bytearray()
+        self.skipping = 0  # bytes still to come of an answer that is too large
         self.stuck = set()
         self.until = self.last = float("inf")  # when the look under way has to be over, and when at the very last
         self.dropped = collections.deque()  # calls to those that are stuck: their functions are told so in turn
@@ -104,13 +106,14 @@ class Bus:
         self.unsent.append(fields + bytes(-len(fields) % 8) + body)
         self.waiting[self.serial] = destination, then
 
-    def begin(self):
-        """From here on it is one look: however slowly somebody answers, it is over after `LONGEST` or little more.
+    def begin(self, longest=None):
+        """From here on it is one look: however slowly somebody answers, it is over after `longest` seconds (`LONGEST` if None)
+        or little more.
 
-        All its runs together: whoever owes an answer after `LONGEST` is taken to be stuck, and what is asked of the others
+        All its runs together: whoever owes an answer then is taken to be stuck, and what is asked of the others
         from then on has `REST` more.
         """
-        self.until = time.monotonic() + LONGEST
+        self.until = time.monotonic() + (LONGEST if longest is None else longest)
         self.last = self.until + REST
 
     def run(self):
@@ -162,7 +165,9 @@ class Bus:
         piece = self.socket.recv(262144)
         if not piece:
             raise BusError("the bus hung up")
-        self.received += piece
+        skipped = min(self.skipping, len(piece))
+        self.skipping -= skipped
+        self.received += piece[skipped:]
 
     def _receive(self):
         self._read()
@@ -171,15 +176,18 @@ class Bus:
             order = "<" if data[start] == ord("l") else ">"
             _, kind, _flags, _version, length, _serial, fields = struct.unpack_from(order + "BBBBIII", data, start)
             body = start + 16 + fields + (-fields % 8)
-            if len(data) < body + length:
+            end = body + length
+            too_large = end - start > LARGEST
+            if len(data) < (min(body, start + LARGEST) if too_large else end):
                 break
-            if kind in (REPLY, ERROR):
+            if kind in (REPLY, ERROR) and body - start <= LARGEST:
                 serial, signature = answer_fields(data[start + 16 : start + 16 + fields], order)
                 _, then = self.waiting.pop(serial, (None, None))
                 if then is not None:
-                    none = kind == ERROR or order == ">"
-                    then(None if none else unpack(signature, data[body : body + length]))
-            start = body + length
+                    none = kind == ERROR or order == ">" or too_large
+                    then(None if none else unpack(signature, data[body:end]))
+            start = end
+        self.skipping += max(0, start - len(data))
         self.received = bytearray(data[start:])
 
 

@@ -83,6 +83,7 @@ def test_a_death_under_a_slot_is_noticed(tmp_path: Path, victim: str) -> None:
     [
         (False, signal.SIGKILL, DesktopError),  # no command of `bash` reaches an application
         (True, signal.SIGKILL, ExhaustedError),
+        (True, signal.SIGUSR1, ExhaustedError),
         (True, signal.SIGSEGV, DesktopError),
     ],
 )
@@ -186,6 +187,8 @@ def test_a_bus_that_a_terminal_window_may_have_ended_or_stopped_is_the_agents_do
         for pid in victims:
             os.kill(pid, how)
         if how != signal.SIGSTOP:
+            slot.ask("start", argv=["/bin/sh", "-c", "exit 1"])  # as applications end that have lost their bus
+            assert becomes(lambda: [each["code"] for each in slot.ask("apps")][-1] == 1)
             assert becomes(lambda: not set(victims) & set(below([slot.pids[2]])))
         with pytest.raises(DesktopError, match="bus of the slot") as caught:
             slot.alive()
@@ -202,11 +205,15 @@ def test_a_command_of_the_host_is_none_of_the_agents(tmp_path: Path) -> None:
         assert type(caught.value) is DesktopError
 
 
+@pytest.mark.parametrize(
+    ("then", "blamed"),
+    [("script-fu: error", DesktopError), ("gimp: Fatal IO error 11 (gone) on X server :0.", ExhaustedError)],
+)
 def test_a_crash_is_told_from_an_end_by_what_the_application_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, then: str, blamed: type[DesktopError], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blame, "ENDING", 0.0)
-    says = "echo 'gimp: fatal error: Segmentation fault'; echo 'script-fu: error'; exit 1"
+    says = f"echo 'gimp: fatal error: Segmentation fault'; echo '{then}'; exit 1"
     crashing = replace(apps.APPS["gimp"], program="/bin/sh", command=lambda _: ["/bin/sh", "-c", says])
     monkeypatch.setitem(apps.APPS, "gimp", crashing)
     with Slot.open(root=tmp_path) as slot:
@@ -215,7 +222,30 @@ def test_a_crash_is_told_from_an_end_by_what_the_application_says(
         assert becomes(lambda: [each["code"] for each in slot.ask("apps")] == [1])
         with pytest.raises(DesktopError, match="gimp died") as caught:
             slot.alive()
-        assert type(caught.value) is DesktopError
+        assert type(caught.value) is blamed
+
+
+ZAP = (
+    OPEN
+    + """
+test = ctypes.CDLL("libXtst.so.6")
+x.XChangeKeyboardMapping(display, 100, 1, (ctypes.c_ulong * 1)(0xFED5), 1)  # Terminate_Server
+x.XSync(display, 0)
+time.sleep(0.3)
+test.XTestFakeKeyEvent(display, 100, 1, ctypes.c_ulong(0))
+test.XTestFakeKeyEvent(display, 100, 0, ctypes.c_ulong(0))
+x.XSync(display, 0)
+"""
+)
+
+
+def test_an_x_server_that_was_told_to_end_is_the_agents_doing(tmp_path: Path) -> None:
+    with Slot.open(root=tmp_path) as slot:
+        slot.lay([("~/zap.py", ZAP.encode(), 0o644, False)])
+        slot.shell.run("python3 zap.py")
+        assert becomes(lambda: slot._screen_server.gave_up)
+        with pytest.raises(ExhaustedError, match=r"X server .* died \(exit code 0\)"):
+            slot.alive()
 
 
 @pytest.mark.parametrize("by", ["host", "bash"])

@@ -37,6 +37,14 @@ def test_exit_codes(plain_slot: Slot, command: str, code: int) -> None:
     assert plain_slot.shell.run(command).exit_code == code
 
 
+@pytest.mark.parametrize("told", ["$2 x", "$2", "$2 -5000000000", "$2 100000000000000000000000000000"])
+def test_a_function_that_takes_the_place_of_printf_breaks_no_slot(plain_slot: Slot, told: str) -> None:
+    result = plain_slot.shell.run(f'printf() {{ echo "{told}"; }}')
+    assert result.exit_code is None
+    assert "the shell had to be killed; a new one was started" in result.output
+    assert plain_slot.shell.run("(exit 42)").exit_code == 42
+
+
 def test_both_streams_come_in_order(plain_slot: Slot) -> None:
     assert plain_slot.shell.run("echo 1; echo 2 >&2; echo 3").output == "1\n2\n3\n"
 

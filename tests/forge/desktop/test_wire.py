@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,31 @@ def test_where_no_call_may_go_nobody_answers_and_the_bus_does_not_hang_up(
     assert bus.call(*ASK, "NameHasOwner", "s", wire.pack("s", DBUS)) == [1]
 
 
+@pytest.mark.parametrize("large", ["body", "head"])
+def test_an_answer_that_is_too_large_is_none_and_the_next_one_is_read(large: str) -> None:
+    size = 8 * wire.LARGEST
+    fields = b"\5\1u\0" + wire.U32.pack(3) + (bytes(size) if large == "head" else b"")
+    first = wire.HEADER.pack(ord("l"), wire.REPLY, 0, 1, size if large == "body" else 0, 1, len(fields))
+    first += fields + bytes(size if large == "body" else 0)
+    second = b"\5\1u\0" + wire.U32.pack(4) + b"\x08\1g\0\1u\0\0"
+    second = wire.HEADER.pack(ord("l"), wire.REPLY, 0, 1, 4, 2, len(second)) + second + wire.U32.pack(7)
+    ours, theirs = socket.socketpair()
+    bus, answers = wire.Bus.__new__(wire.Bus), {}
+    bus.socket, bus.received, bus.skipping = ours, bytearray(), 0
+    bus.waiting = {number: (":1.1", partial(answers.__setitem__, number)) for number in (3, 4)}
+    sending = threading.Thread(target=theirs.sendall, args=(first + second,))
+    sending.start()
+    most = 0
+    while 4 not in answers:
+        bus._receive()
+        most = max(most, len(bus.received))
+    sending.join()
+    assert answers == ({3: None, 4: [7]} if large == "body" else {4: [7]})
+    assert most < 2 * wire.LARGEST
+    ours.close()
+    theirs.close()
+
+
 @pytest.mark.parametrize(("order", "expected"), [("<", [7]), (">", None)])
 def test_an_answer_in_the_other_byte_order_is_none(order: str, expected: list[int] | None) -> None:
     number = struct.Struct(order + "I").pack
@@ -149,7 +175,7 @@ def test_an_answer_in_the_other_byte_order_is_none(order: str, expected: list[in
     head = struct.pack(order + "BBBBIII", ord("l" if order == "<" else "B"), wire.REPLY, 0, 1, 4, 1, len(fields))
     ours, theirs = socket.socketpair()
     bus, answers = wire.Bus.__new__(wire.Bus), []
-    bus.socket, bus.received, bus.waiting = ours, bytearray(), {3: (":1.1", answers.append)}
+    bus.socket, bus.received, bus.skipping, bus.waiting = ours, bytearray(), 0, {3: (":1.1", answers.append)}
     theirs.sendall(head + fields + bytes(-len(fields) % 8) + number(7))
     bus._receive()
     assert (answers, bytes(bus.received)) == ([expected], b"")

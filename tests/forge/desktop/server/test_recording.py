@@ -57,6 +57,15 @@ def test_an_mp4_shows_each_picture_for_its_time(tmp_path: Path) -> None:
         assert frame(file, second)[100, 160] == pytest.approx(colour, abs=12)
 
 
+@pytest.mark.parametrize("name", ["-x.mp4", "10:30 run.mp4", "a%d.mp4"])
+def test_a_name_is_a_name(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ffmpeg would read options, protocols and numbers of pictures into it."""
+    monkeypatch.chdir(tmp_path)
+    write_mp4(FRAMES[:1], Path(name))
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert float(facts(Path(f"./{name}").absolute())["duration"]) == pytest.approx(1.0, abs=0.11)
+
+
 def test_a_gif_shows_each_picture_for_its_time(tmp_path: Path) -> None:
     file = tmp_path / "film.gif"
     write_gif(FRAMES, file)
@@ -103,6 +112,19 @@ def test_a_live_recording_shows_the_screen(tmp_path: Path) -> None:
 
 
 @pytest.mark.desktop
+def test_a_recording_whose_recorder_was_killed_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "film.mp4"
+    with Slot.open(root=tmp_path) as slot:
+        live = DisplayRecording(slot.display, slot.xauthority, file)
+        time.sleep(0.5)
+        assert live._process is not None
+        live._process.kill()
+        live._process.wait()
+        with pytest.raises(DesktopError, match=r"film\.mp4 ends early: ffmpeg was killed by signal 9"):
+            live.close()
+    assert file.exists()
+
+
 def test_a_slot_elsewhere_is_recorded_too(remote: RemotePool, tmp_path: Path) -> None:
     file = tmp_path / "elsewhere.mp4"
     with remote.acquire() as slot, Recording(slot, file):
