@@ -61,7 +61,7 @@ def serve(
     from forge.desktop.server.app import create_app
     from forge.desktop.server.leases import Desk
     from forge.desktop.sweep import sweep
-    from forge.records import Settings
+    from forge.records import InputError, Settings
 
     settings = Settings()
     count = slots or settings.slots
@@ -79,6 +79,10 @@ def serve(
             limits=allowed,
         )
         return
+    if screen is not None:
+        raise InputError(
+            "--screen is for --osworld only", mend="a client of the slot server says the size of each slot"
+        )
     secret = token.read_token(token_file)
     if not secret:
         file = home() / "desktop-token"

@@ -56,6 +56,9 @@ app.command("train")(train.train)
 app.add_typer(grounding.app, name="grounding")
 
 
+_PATH_ERRORS = (FileNotFoundError, FileExistsError, NotADirectoryError, IsADirectoryError, PermissionError)
+
+
 def main() -> None:
     """Run the command line; errors that Forge raises on purpose are printed without a traceback."""
     from forge.records.errors import DesktopError, ForgeError, InputError, ModelError, WarehouseError
@@ -77,10 +80,17 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "transformers"):
             raise
-        _fail(ForgeError(str(error), mend="free some space, or write elsewhere"), 3)
+        _fail(ForgeError(f"{error.name} is not installed", mend="run `setup/install.sh test`"), 3)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            _fail(ForgeError(str(error), mend="free some space, or write elsewhere"), 3)
+        if error.filename is None or not isinstance(error, _PATH_ERRORS):
+            raise
+        where = " or ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
+        _fail(ForgeError(f"{where}: {error.strerror}", mend="name a place that can be read and written"), 2)
 
 
 def _fail(error: Exception, code: int) -> None:

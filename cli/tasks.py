@@ -98,11 +98,14 @@ def open_(
 
       forge tasks open 3f2a --folder files
     """
+    from forge.desktop.recording import check_target
     from forge.records import Role
     from forge.records.printable import printable
     from rounds.play import open_start
     from rounds.workshop import Workshop
 
+    if picture is not None:
+        check_target(picture, draft=False)
     with Workshop() as workshop:
         found = workshop.warehouse.task(task)
         files = workshop.artifact_files(found, (Role.VISIBLE, Role.HIDDEN))

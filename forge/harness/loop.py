@@ -16,6 +16,7 @@ from forge.harness.describe import summarize
 from forge.harness.dialects import DIALECTS, CallError
 from forge.harness.environment import ActionResult, Environment, Hint
 from forge.harness.teachers.base import Response, Teacher, View
+from forge.llm.errors import EndpointDownError
 from forge.records import (
     JSON,
     Action,
@@ -77,8 +78,8 @@ async def play(
         episode.end(EndedBy.EXHAUSTED, str(error))
     except DesktopError as error:
         episode.end(EndedBy.FAULT, str(error))
-    except BudgetError:
-        raise  # no fault of the episode: it is played when there is money again
+    except (BudgetError, EndpointDownError):
+        raise  # nothing of the episode: it is played when there is money, or somebody there, again
     except ModelError as error:
         episode.end(EndedBy.MODEL_ERROR, str(error))
     except asyncio.CancelledError:

@@ -74,6 +74,40 @@ def test_the_command_runs_as_a_module(module: str) -> None:
     assert "forge: there is no task 0123" in shown.stderr
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "export {file} --what tasks",
+        "export {file}/below --what tasks",
+        "skills new calc.format.mark-stuff --folder {file}",
+        "grounding export {file}/below --form osworld-g",
+    ],
+)
+def test_where_nothing_can_be_written_is_told_without_a_traceback(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    shown = forge(*command.format(file=file).split(), cwd=tmp_path)
+    assert shown.returncode == 2
+    assert shown.stderr.startswith(f"forge: {file}")
+    assert "mend: name a place that can be read and written" in shown.stderr
+    assert file.read_text() == ""
+
+
+def test_training_without_torch_says_how_to_get_it(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\", name='torch')")
+    command = [sys.executable, "-m", "cli", "train", "shards"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    shown = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment)
+    assert shown.returncode == 3
+    assert shown.stderr == "forge: torch is not installed\n  mend: run `setup/install.sh test`\n"
+
+
+def test_what_only_osworld_knows_is_refused_without_it() -> None:
+    shown = forge("desktop", "serve", "--screen", "1920x1080")
+    assert shown.returncode == 2
+    assert "--screen is for --osworld only" in shown.stderr
+
+
 def test_a_full_disk_is_told_without_a_traceback() -> None:
     command = [str(Path(sys.executable).parent / "forge"), "stats", "--json"]
     with open("/dev/full", "wb", buffering=0) as full:

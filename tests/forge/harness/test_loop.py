@@ -15,6 +15,7 @@ from forge.harness.fake import FakeDesktop, ScriptedTeacher
 from forge.harness.load import load_harness
 from forge.harness.loop import play
 from forge.harness.teachers import Response, View
+from forge.llm import EndpointDownError
 from forge.records import (
     DesktopError,
     Element,
@@ -214,6 +215,11 @@ async def test_a_model_s_failure_is_kept_apart(new_stage: NewStage) -> None:
         "the endpoint answered 500",
         1,
     )
+
+
+async def test_an_endpoint_that_is_down_gives_no_episode(new_stage: NewStage) -> None:
+    with pytest.raises(EndpointDownError, match="nobody there"):
+        await new_stage().play([Response(calls=(clicks(),)), EndpointDownError("nobody there")])
 
 
 async def test_a_fault_of_the_desktop_is_no_failure_of_the_agent(new_stage: NewStage) -> None:
