@@ -113,6 +113,7 @@ class Bus:
         All its runs together: whoever owes an answer then is taken to be stuck, and what is asked of the others
         from then on has `REST` more.
         """
+        self.stuck.clear()
         self.until = time.monotonic() + (LONGEST if longest is None else longest)
         self.last = self.until + REST
 

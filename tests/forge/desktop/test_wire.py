@@ -113,6 +113,22 @@ def test_one_that_answers_slowly_without_end_is_given_up_and_the_others_are_not(
     assert answers[-2:] == [None, [1]]
 
 
+def test_who_was_stuck_is_asked_again_in_the_next_look(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "SILENCE", 0.2)
+    bus, name, answers = connect("a.Asker"), "a.Late", []
+    late = connect(name)
+    bus.post(name, "/", "a.b", "C", answers.append)
+    bus.run()
+    late.socket.settimeout(10)
+    assert late.socket.recv(65536)
+    late.socket.settimeout(2)
+    bus.begin()
+    bus.post(name, "/", "a.b", "C", answers.append)
+    bus._send()
+    assert late.socket.recv(1)
+    assert answers == [None]
+
+
 def test_a_look_of_many_questions_ends_too(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SILENCE", "LONGEST", "REST"):
         monkeypatch.setattr(wire, name, 0.2)
